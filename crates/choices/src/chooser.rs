@@ -27,7 +27,7 @@ pub struct Chooser {
     /// Steps of its training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// What its description has of its training besides, such as `batch_size` and `lr`.
+    /// What its description has of its training besides, such as `batch_size` and `lr`; and `status`, if the training diverged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub training: Map<String, Value>,
     /// Seed of its training.
@@ -46,5 +46,10 @@ impl Chooser {
             (Some(form), None) => form.clone(),
             (None, _) => self.name.clone(),
         }
+    }
+
+    /// True if its training diverged: it ended early, and the model has the weights from before.
+    pub fn has_diverged(&self) -> bool {
+        self.training.get("status").and_then(Value::as_str) == Some("diverged")
     }
 }

@@ -10,7 +10,8 @@ pub struct Players {
     pub first: Participant,
     /// The other player.
     pub second: Participant,
-    /// `attempts` or `mask`: how models choose among legal moves. Absent where no model plays.
+    /// `attempts` or `mask`: how models choose among legal moves; with what is not the paper's, such as `attempts 9` or
+    /// `mask, temperature 0.5`. Absent where no model plays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legality: Option<String>,
     /// `allow` or `avoid`: whether models repeat positions. Absent where no model plays.

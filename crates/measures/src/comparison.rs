@@ -33,6 +33,8 @@ pub struct ArmChoices {
     pub labels: Vec<Label>,
     /// The chooser of the first of them.
     pub chooser: Chooser,
+    /// How many of their trainings diverged.
+    pub diverged: usize,
     /// Positions that it was asked, whether the other arms were or not.
     pub asked: u64,
     /// Whether its training had the position, if that is known.
@@ -141,6 +143,7 @@ fn measured(arm: &Arm, runs: &[&Run], asked: &[AskedPosition]) -> ArmChoices {
         arm: arm.clone(),
         labels: runs.iter().map(|run| run.label.clone()).collect(),
         chooser: runs[0].chooser.clone(),
+        diverged: runs.iter().filter(|run| run.chooser.has_diverged()).count(),
         asked: runs.iter().map(|run| run.choices.len() as u64).max().unwrap_or(0),
         seen: asked.iter().map(|asked| of_first(asked)?.seen).collect(),
         answers: asked.iter().filter_map(of_first).map(|choice| (choice.text.clone(), choice.free)).collect(),

@@ -31,7 +31,8 @@ impl Player {
     /// Opens a checkpoint of `learn` to compute on `device`.
     ///
     /// # Errors
-    /// It cannot be read, is of a model that does not answer with moves, or has weights that are not finite.
+    /// It cannot be read, is of a model that does not answer with moves, has no mask though its answers have several tokens, or
+    /// has weights that are not finite.
     pub fn open(checkpoint: &Path, device: &Device) -> Result<Self, Failure> {
         let path = checkpoint.join(DESCRIPTION_FILE);
         let vocabulary = vocabulary(&path, &Description::read(&path)?)?;
@@ -43,6 +44,11 @@ impl Player {
                 &path,
                 format!("its network reads {found} tokens, and its vocabulary has {expected}"),
             ));
+        }
+        if form.end().is_some() && !network.is_causal() {
+            let wrong =
+                "it has no mask, and would read on to the tokens of an answer: such a model answers in one token";
+            return Err(unusable(&path, wrong.to_owned()));
         }
         if weights.values().iter().any(|weight| !weight.is_finite()) {
             return Err(unusable(&path, "its weights are not all finite".to_owned()));

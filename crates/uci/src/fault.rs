@@ -10,6 +10,9 @@ use crate::process::{ExchangeError, Process};
 /// The most characters of a line that are shown.
 const LINE_LENGTH: usize = 200;
 
+/// What to do about a program that is no engine.
+const OTHER_PROGRAM: &str = "name a program that speaks UCI, such as Stockfish (apt-get install stockfish)";
+
 /// What is being asked of an engine.
 pub struct Exchange<'a> {
     /// The word that ends it, such as `uciok`.
@@ -27,6 +30,7 @@ pub struct Exchange<'a> {
 impl Exchange<'_> {
     /// The failure of an exchange that did not come to its end.
     pub fn failure(&self, program: &Path, process: &Process, trouble: ExchangeError) -> Failure {
+        let is_late = matches!(trouble, ExchangeError::Late);
         let (kind, how) = match trouble {
             ExchangeError::Cancelled => return Failure::cancelled(),
             ExchangeError::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
@@ -36,7 +40,10 @@ impl Exchange<'_> {
         };
         let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
         match self.awaited {
-            "uciok" => failure.hint("name a program that speaks UCI, such as Stockfish (apt-get install stockfish)"),
+            "uciok" if is_late => {
+                failure.hint(format!("{OTHER_PROGRAM}; if it is one, the machine was busy: run again"))
+            }
+            "uciok" => failure.hint(OTHER_PROGRAM),
             _ => Failure { kind, ..failure }.hint("start the program by hand and send it the same lines"),
         }
     }

@@ -55,6 +55,9 @@ pub type RecordFault = (Reason, String);
 /// The first bytes of data that are compressed with zstd.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
+/// The most characters of a faulty text that are shown. A FEN has fewer than 100.
+const SHOWN: usize = 200;
+
 /// What a record holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
@@ -86,8 +89,9 @@ pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, RecordFault> {
         str::from_utf8(bytes).map_err(|error| (Reason::NotUtf8, format!("its {what} is not UTF-8: {error}")))
     };
     let (fen, best) = (text(fen, "FEN")?, text(best, "move")?);
-    let board = Board::parse(fen).map_err(|error| (Reason::Fen, format!("{fen:?}: {error}")))?;
-    let plain = plain_move(best).ok_or_else(|| (Reason::Notation, format!("{best:?} is not a move in UCI")))?;
+    let board = Board::parse(fen).map_err(|error| (Reason::Fen, format!("{}: {error}", quoted(fen))))?;
+    let not_a_move = || (Reason::Notation, format!("{} is not a move in UCI", quoted(best)));
+    let plain = plain_move(best).ok_or_else(not_a_move)?;
     let position = board.position();
     let illegal = || match position.legal_moves().is_empty() {
         true => format!("the game has ended in {fen:?}, so that {best} is not legal"),
@@ -106,6 +110,12 @@ fn with_length<'a>(bytes: &'a [u8], what: &str) -> Result<(&'a [u8], &'a [u8]), 
         varint(bytes).ok_or_else(|| (Reason::Length, format!("its {what} does not begin with a length")))?;
     let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
     parts.ok_or_else(|| (Reason::Length, format!("its {what} would have {length} bytes, and {} are left", rest.len())))
+}
+
+/// A text in quotes, not endless.
+fn quoted(text: &str) -> String {
+    let beginning: String = text.chars().take(SHOWN).collect();
+    if beginning.len() < text.len() { format!("{beginning:?} and so on") } else { format!("{text:?}") }
 }
 
 fn plain_move(text: &str) -> Option<PlainMove> {

@@ -92,7 +92,14 @@ impl Output<'_> {
             Some(fault) => {
                 let words = format!("{}, record {}: {}", place.path, place.record, fault.1);
                 if self.fail {
-                    let hint = "get the file again, or set `on_error: drop` to leave such records out";
+                    let (other, what) = match self.values {
+                        Some(_) => ("best_move", "has no win probabilities"),
+                        None => ("action_value", "has win probabilities"),
+                    };
+                    let hint = format!(
+                        "get the file again, set `records: {other}` if it {what}, or set `on_error: drop` to leave \
+                         such records out"
+                    );
                     return Err(Failure::input(words).hint(hint));
                 }
                 self.counts.drop(place.file, place.record, fault, &words)?;

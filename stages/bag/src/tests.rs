@@ -72,6 +72,16 @@ fn a_promotion_in_upper_case_is_not_uci() {
 }
 
 #[test]
+fn a_faulty_text_is_shown_in_part() {
+    let (_, words) = crate::record::read(&record(&"é".repeat(60), "e2e4"), false).unwrap_err();
+    assert!(words.contains("éé\": not a FEN"), "{words}");
+    let mut long = vec![0x90, 0x4e];
+    long.extend("é".repeat(5_000).bytes());
+    let (_, words) = crate::record::read(&long, false).unwrap_err();
+    assert!(words.contains("éé\" and so on: not a FEN") && words.chars().count() < 300, "{words}");
+}
+
+#[test]
 fn a_damaged_list_of_ends_is_an_error_even_if_faulty_records_are_left_out() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("bag");

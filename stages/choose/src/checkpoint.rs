@@ -4,7 +4,7 @@ use cwm_choices::{Choice, Chooser};
 use cwm_contract::{Context, Failure};
 use cwm_models::Device;
 use cwm_models::batch::cut_by_length;
-use cwm_models::checkpoint::Description;
+use cwm_models::checkpoint::{Description, Status};
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_player::{Answer, Form, Player, Question};
@@ -120,7 +120,12 @@ fn choice(row: Choice, player: &Player, position: &Position, answer: Answer) -> 
 
 /// The model in the metadata of the choices.
 fn chooser(player: &Player, config: &Config) -> Chooser {
-    let Description { architecture, parameters, training, .. } = player.description();
+    let Description { architecture, parameters, status, training, .. } = player.description();
+    let mut known: serde_json::Map<String, serde_json::Value> =
+        TRAINING.into_iter().filter_map(|key| Some((key.to_owned(), training.get(key)?.clone()))).collect();
+    if *status == Status::Diverged {
+        known.insert("status".to_owned(), "diverged".into());
+    }
     let number = |key: &str| training.get(key).and_then(serde_json::Value::as_u64);
     Chooser {
         name: architecture.family.clone(),
@@ -130,7 +135,7 @@ fn chooser(player: &Player, config: &Config) -> Chooser {
         mask: Some(if player.is_causal() { "causal" } else { "none" }.to_owned()),
         trained_positions: number("rows").filter(|_| matches!(player.form(), Form::Board | Form::Prompt)),
         steps: number("steps"),
-        training: TRAINING.into_iter().filter_map(|key| Some((key.to_owned(), training.get(key)?.clone()))).collect(),
+        training: known,
         seed: number("seed"),
         precision: Some(config.precision.clone()),
     }

@@ -48,6 +48,7 @@ impl Config {
         if let Some(parameter) = given(&of_checkpoint) {
             return Some(format!("has `choices`, and `{parameter}` belongs to a checkpoint: no model is computed"));
         }
-        self.name.is_none().then(|| "has `choices`, and needs a `name` for their model in `with:`".to_owned())
+        let is_nameless = self.name.as_deref().is_none_or(|name| name.trim().is_empty());
+        is_nameless.then(|| "has `choices`, and needs a `name` for their model in `with:`".to_owned())
     }
 }

@@ -54,8 +54,17 @@ impl FromStr for Claim {
         };
         let (left, right) =
             sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
+        if right.starts_with('=') || right.trim().parse::<f64>().is_ok() {
+            return Err(format!(
+                "has `{text}`, which is not of the form {FORM}: claims about choices have no `>=` and no number"
+            ));
+        }
         let number = |ply: &str| ply.parse().map_err(|_| format!("has `from ply {ply}`, which is not a number"));
-        Ok(Claim { left: left.parse()?, right: right.parse()?, from_ply: ply.map(number).transpose()? })
+        let (left, right): (Side, Side) = (left.parse()?, right.parse()?);
+        if left.measure.is_rate() != right.measure.is_rate() {
+            return Err(format!("has `{text}`, which compares a share of positions with a loss"));
+        }
+        Ok(Claim { left, right, from_ply: ply.map(number).transpose()? })
     }
 }
 

@@ -70,6 +70,14 @@ fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<
     let (left, right) = (arm(&claim.left.arm, arms)?, arm(&claim.right.arm, arms)?);
     let places = if left.0 == right.0 { [0, 0] } else { [0, 1] };
     let both: Vec<_> = [left, right].into_iter().take(places[1] + 1).cloned().collect();
+    let mut runs = both.iter().flat_map(|(_, runs)| runs);
+    if let Some(run) = runs.find(|run| run.chooser.has_diverged()) {
+        return Err(Failure::input(format!(
+            "`{claim}`: the training behind {} diverged, which shows nothing",
+            run.label
+        ))
+        .hint("train again, with a lower learning rate for instance"));
+    }
     let compared = Comparison::new(&both, config.resamples, config.seed)?;
     Finding::of(claim, &compared, places)
         .ok_or_else(|| Failure::input(format!("`{claim}`: there is no position in which both arms have a value")))

@@ -109,7 +109,31 @@ fn claims_about_nothing_are_errors_in_words() {
     assert!(refused("board > moves.legal").contains("`board` is not of the form ARM.MEASURE"));
     assert!(refused("board/none.wins > moves.legal").contains("has `wins`, which is none of valid, legal, best, "));
     assert!(refused("a.legal > b.legal from ply x").contains("has `from ply x`, which is not a number"));
+    assert!(refused("a.loss > b.legal").contains("compares a share of positions with a loss"));
+    for other in ["board/none.legal >= moves/causal.legal", "board/none.legal > 0.1"] {
+        assert!(refused(other).contains("claims about choices have no `>=` and no number"));
+    }
     assert!(refused_without_claims(folder.path()).contains("must have at least one claim"));
+}
+
+#[test]
+fn a_claim_about_a_training_that_diverged_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("diverged");
+    let mut chooser =
+        Chooser { name: "gpt".into(), form: Some("board".into()), mask: Some("none".into()), ..Chooser::default() };
+    chooser.training.insert("status".into(), "diverged".into());
+    let mut writer = ChoicesWriter::create(&path, &chooser).unwrap();
+    writer.push(Choice { game: Some(0), legal_moves: 30, best: 1, ..Choice::default() }).unwrap();
+    writer.finish().unwrap();
+    let expect = Value::List(vec![Value::Text("board/none.valid > board/none.best".into())]);
+    let trial = Trial::new(folder.path().join("trial")).with("expect", expect);
+    let failure = trial.labelled("choices", "c[arm=board]".parse().unwrap(), path).run(&Claim).map(|_| ()).unwrap_err();
+    assert!(
+        failure.message.ends_with("the training behind c[arm=board] diverged, which shows nothing"),
+        "{}",
+        failure.message
+    );
 }
 
 fn refused_without_claims(folder: &Path) -> String {

@@ -5,6 +5,9 @@ use cwm_uci::check_program;
 
 use crate::kind::Kind;
 
+/// The paper's number of attempts.
+const PAPERS_ATTEMPTS: u32 = 5;
+
 parameters! {
     /// The players, their openings, and the rules of their games.
     pub struct Config {
@@ -28,7 +31,7 @@ parameters! {
         /// chooses among the legal moves).
         pub legality: String = "attempts".into(), kind = Type::Choice(&["attempts", "mask"]),
         /// The answers that a model may give to a position; if none is legal, it loses.
-        pub attempts: u32 = 5, kind = Type::Integer { min: 1, max: 1_000 },
+        pub attempts: u32 = PAPERS_ATTEMPTS, kind = Type::Integer { min: 1, max: 1_000 },
         /// Temperature at which a model's answers are sampled. Without it, attempt a (from 0) has min(a / 5 + 0.001, 0.5),
         /// so that the first is in effect the likeliest.
         pub temperature: Option<f64> = None,
@@ -108,7 +111,25 @@ impl Config {
                 _ => {}
             }
         }
-        None
+        self.repeated_games(given.contains(&"openings"))
+    }
+
+    /// What is wrong where the same games would be played again and again, as a phrase: engines that draw nothing by chance play one
+    /// game from one position.
+    fn repeated_games(&self, has_openings: bool) -> Option<String> {
+        let draws_nothing = |kind: &Kind| matches!(kind, Kind::Nodes(_) | Kind::Depth(_));
+        let different = if self.has_both_colours() { 2 } else { 1 };
+        let is_repeated = draws_nothing(&self.first)
+            && draws_nothing(&self.second)
+            && (!has_openings || self.opening_plies == 0)
+            && self.games > different;
+        is_repeated.then(|| {
+            format!(
+                "has `games: {}`, and no more than {different} of them would differ: neither `{}` nor `{}` draws anything by \
+                 chance, and all begin at the initial position; give the input `openings`, with `opening_plies` above 0",
+                self.games, self.first, self.second
+            )
+        })
     }
 
     /// True if each opening is played with both colours.
@@ -124,6 +145,19 @@ impl Config {
     /// True if models choose among the legal moves alone.
     pub fn has_mask(&self) -> bool {
         self.legality == "mask"
+    }
+
+    /// `legality`; and where they are others than the paper's, the number of attempts and the temperature: `attempts 9`,
+    /// `mask, temperature 0.5`.
+    pub fn rule_of_moves(&self) -> String {
+        let mut rule = self.legality.clone();
+        if !self.has_mask() && self.attempts != PAPERS_ATTEMPTS {
+            rule += &format!(" {}", self.attempts);
+        }
+        if let Some(temperature) = self.temperature {
+            rule += &format!(", temperature {temperature}");
+        }
+        rule
     }
 
     /// Number of openings that are played.

@@ -37,7 +37,7 @@ pub fn players(config: &Config, table: &Table<'_>, sides: &[Side<'_>; 2]) -> Res
     Ok(Players {
         first: participant(config.first),
         second: participant(config.second),
-        legality: of_models(&config.legality),
+        legality: of_models(&config.rule_of_moves()),
         repetition: of_models(&config.repetition),
         engine,
     })

@@ -77,4 +77,8 @@ fn other_checkpoints_are_refused_in_words() {
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     std::fs::write(&weights, bytes).unwrap();
     assert!(open(folder.path()).unwrap_err().message.contains("its weights are not all finite"));
+
+    let several = folder.path().join("several");
+    sample::write_checkpoint(&several, Form::Prompt, "d8/l1", "none", 1).unwrap();
+    assert!(open(&several).unwrap_err().message.contains("it has no mask"));
 }

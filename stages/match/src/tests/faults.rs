@@ -1,10 +1,11 @@
 //! Parameters and inputs that are refused, and what is part of the key.
 
-use cwm_contract::{Stage, Value};
+use cwm_contract::{Parameters, Stage, Value};
 use tempfile::tempdir;
 
 use super::{openings, text, trial, values};
 use crate::Match;
+use crate::config::Config;
 
 #[test]
 fn wrong_parameters_are_errors_in_words() {
@@ -64,6 +65,35 @@ fn the_models_that_play_are_the_inputs_that_are_given() {
         check("random", "random", &["other"]).unwrap(),
         "has the input `other`, but neither player is `other`: `first: random`, `second: random`"
     );
+}
+
+#[test]
+fn engines_that_draw_nothing_need_openings() {
+    let check = |second: &str, games: i128, plies: i128, given: &[&str]| {
+        let (first, second) = (("first", text("depth:1")), ("second", text(second)));
+        let (games, plies) = (("games", Value::Int(games)), ("opening_plies", Value::Int(plies)));
+        Match.check_inputs_for(&values(&[first, second, games, plies]), given)
+    };
+    let message = check("nodes:5", 4, 8, &[]).unwrap();
+    assert!(message.starts_with("has `games: 4`, and no more than 2 of them would differ"), "{message}");
+    assert_eq!(check("nodes:5", 4, 0, &["openings"]), Some(message));
+    assert_eq!(check("nodes:5", 2, 8, &[]), None);
+    assert_eq!(check("nodes:5", 4, 8, &["openings"]), None);
+    assert_eq!(check("random", 4, 8, &[]), None);
+}
+
+#[test]
+fn rules_that_are_not_the_papers_have_other_names() {
+    let rule = |attempts: i128, temperature: Value, legality: &str| {
+        let attempts = ("attempts", Value::Int(attempts));
+        let rest = [("temperature", temperature), ("legality", text(legality))];
+        let players = [("second", text("random")), ("games", Value::Int(2))];
+        let given: Vec<_> = players.into_iter().chain(rest).chain([attempts]).collect();
+        Config::read(&values(&given)).unwrap().rule_of_moves()
+    };
+    assert_eq!(rule(5, Value::Null, "attempts"), "attempts");
+    assert_eq!(rule(9, Value::Null, "attempts"), "attempts 9");
+    assert_eq!(rule(9, Value::Float(0.5), "mask"), "mask, temperature 0.5");
 }
 
 #[test]

@@ -85,6 +85,25 @@ pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Fa
         }
         curves.push(curve);
     }
+    tell_apart(&mut curves);
     curves.sort_by(|one, other| (&one.arm, &one.label).cmp(&(&other.arm, &other.label)));
     Ok(curves)
+}
+
+/// Where several trainings have one arm and one seed, such as those of a sweep, each gets the coordinates of its label beyond the seed as
+/// its variant.
+fn tell_apart(curves: &mut [Curve]) {
+    let arms: Vec<Option<(Arm, String)>> = curves.iter().map(|curve| curve.arm.clone()).collect();
+    for curve in curves {
+        let alike = arms.iter().filter(|arm| **arm == curve.arm).count();
+        let Some((arm, _)) = curve.arm.as_mut().filter(|_| alike > 1) else { continue };
+        let variant = match curve.label.parse::<Label>() {
+            Ok(label) => {
+                let beyond = label.coordinates.iter().filter(|(axis, _)| axis != "seed");
+                beyond.map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(", ")
+            }
+            Err(_) => curve.label.clone(),
+        };
+        *arm = Arm::new(&arm.name, &arm.size, &variant);
+    }
 }

@@ -27,12 +27,14 @@ pub(crate) struct Group {
 
 impl Kind {
     /// Controlled are the forms that can learn the same best moves of the same games. Characters learn the moves that were played;
-    /// positions without games are ChessBench's, which no list of moves can be asked.
+    /// positions without games are ChessBench's, which no list of moves can be asked. What a model of another program learned is not
+    /// known: it has no steps.
     fn of(run: &Run) -> Self {
         let form = run.chooser.form.as_deref();
         let learns_labels = matches!(form, Some("board" | "prompt" | "moves"));
+        let is_ours = run.chooser.steps.is_some();
         let of_games = run.choices.iter().all(|choice| choice.game.is_some());
-        if learns_labels && of_games { Kind::Controlled } else { Kind::Papers }
+        if learns_labels && is_ours && of_games { Kind::Controlled } else { Kind::Papers }
     }
 
     /// As the column `Rows` has it.
@@ -108,11 +110,13 @@ impl<'a> Member<'a> {
         head
     }
 
-    /// `this run`, or the number of seeds.
+    /// `this run`, or the number of seeds; and whether trainings diverged.
     pub(crate) fn source(self) -> String {
-        match self.measured().labels.len() {
-            1 => "this run".to_owned(),
-            several => format!("{several} seeds"),
+        match (self.measured().labels.len(), self.measured().diverged) {
+            (1, 0) => "this run".to_owned(),
+            (1, _) => "this run, diverged".to_owned(),
+            (several, 0) => format!("{several} seeds"),
+            (several, diverged) => format!("{several} seeds, {diverged} diverged"),
         }
     }
 

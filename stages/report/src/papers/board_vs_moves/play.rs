@@ -141,15 +141,35 @@ pub(crate) fn score(games: &[ArmGame]) -> Option<Estimate> {
     Resamples::draw(pairs.len(), RESAMPLES, SEED).estimate(values)
 }
 
+/// What tables show of the players and their rules, and the seeds of models.
+fn known(players: &Players) -> Vec<Option<String>> {
+    let of = |player: &Participant| {
+        let name = player.arm.as_ref().unwrap_or(&player.kind).clone();
+        [Some(name), player.size.clone(), player.seed.map(|seed| seed.to_string())]
+    };
+    let rules = [players.legality.clone(), players.repetition.clone()];
+    of(&players.first).into_iter().chain(of(&players.second)).chain(rules).collect()
+}
+
 /// Reads all matches; those of one arm and size under the same rules are taken together, whatever the seed. The first player is the
 /// one that is measured.
 ///
 /// # Errors
-/// A file is no file of matches.
+/// A file is no file of matches, or two are of the same players with the same seeds.
 pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
     let mut all: BTreeMap<(bool, Arm, String, String), ArmGames> = BTreeMap::new();
+    let mut seen: Vec<(Vec<Option<String>>, String)> = Vec::new();
     for (file, input) in inputs.iter().enumerate() {
         let matches = Matches::open(&input.path)?;
+        let label = visible(&input.label.to_string());
+        let players = known(matches.description());
+        if let Some((_, other)) = seen.iter().find(|(one, _)| *one == players) {
+            let message = format!("{other} and {label} are games of the same players, with the same seeds and rules");
+            let hint =
+                "what else differs, such as trainings or openings, no table would show: give the report one of them";
+            return Err(Failure::input(message).hint(hint));
+        }
+        seen.push((players, label.clone()));
         let Players { first, second, legality, repetition, engine } = matches.description().clone();
         let arm = Arm::new(first.arm.as_deref().unwrap_or(&first.kind), first.size.as_deref().unwrap_or_default(), "");
         let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
@@ -158,7 +178,6 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
         // Those by the paper's rules come last.
         let key = (new.is_papers(), new.arm.clone(), new.legality.clone(), new.repetition.clone());
         let played = all.entry(key).or_insert(new);
-        let label = visible(&input.label.to_string());
         played.engines.extend(engine.map(|engine| [label.clone(), visible(&engine.name), visible(&engine.digest)]));
         played.labels.push(label);
         for game in matches {

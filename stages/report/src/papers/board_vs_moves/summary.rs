@@ -1,5 +1,7 @@
 //! The first lines of the chapter.
 
+use std::collections::BTreeSet;
+
 use cwm_page::number::{count, plural};
 use cwm_rating::{Rating, likeliest};
 
@@ -23,7 +25,11 @@ const MASKS_TURN: u64 = 60_000;
 pub(crate) fn sentence(measured: &Measurements) -> String {
     let played = measured.played.iter().map(|played| played.arm.full_name());
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
-    let positions: usize = measured.groups.iter().map(|group| group.compared.asked.len()).sum();
+    // Controlled rows and the paper's may be of the same positions.
+    let asked = measured.groups.iter().flat_map(|group| {
+        group.compared.asked.iter().map(move |asked| (group.test.as_str(), asked.record, asked.fen.as_str()))
+    });
+    let positions = asked.collect::<BTreeSet<_>>().len();
     let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
     format!(
         "Is the board or the list of moves the better input for the best move in chess, and what does a causal mask cost? This page \
@@ -37,6 +43,15 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
 /// What a reader should know before any number.
 pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = Vec::new();
+    let diverged = members(&measured.groups).filter(|member| member.measured().diverged > 0);
+    let diverged = unique(diverged.map(|member| member.name()).collect());
+    if !diverged.is_empty() {
+        warnings.push(format!(
+            "Trainings of {} diverged: they ended early, and the weights from before were asked. The column `Source` shows \
+             where.",
+            diverged.join(", ")
+        ));
+    }
     let controlled = || members(&measured.groups).filter(|member| member.group.kind == Kind::Controlled);
     if controlled().next().is_some() && controlled().all(|member| member.measured().labels.len() == 1) {
         warnings.push(

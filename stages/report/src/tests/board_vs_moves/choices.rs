@@ -200,3 +200,37 @@ fn masks_stand_beside_the_repositorys_logs() {
         "curves bring no chapter of the other paper"
     );
 }
+
+#[test]
+fn trainings_of_a_sweep_have_rows_of_their_own_along_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trial = Trial::new(folder.path().join("trial"));
+    for (rate, loss) in [("1", 5.0), ("2", 4.0)] {
+        let made = write(folder.path(), &format!("choices-{rate}"), &chooser("board", "none", 0), &choices(|_| {}));
+        trial = trial.labelled("choices", label(&format!("choices[lr={rate}]")), made);
+        let curves = folder.path().join(format!("curves-{rate}"));
+        let line =
+            format!("{{\"kind\":\"validation\",\"step\":20,\"loss\":{loss:?},\"best\":0.5,\"positions\":160}}\n");
+        std::fs::write(&curves, line).unwrap();
+        trial = trial.labelled("curves", label(&format!("model[lr={rate}]")), &curves);
+    }
+    let table = page_table(&run(trial).unwrap(), "board-vs-moves-masks");
+    assert_eq!(
+        lines(&table, "this run"),
+        [
+            "| controlled | this run, seed 0, lr=1 | d64/l2 | 20 | 5.000 | 50.00 | – | – |",
+            "| controlled | this run, seed 0, lr=2 | d64/l2 | 20 | 4.000 | 50.00 | – | – |"
+        ]
+    );
+}
+
+#[test]
+fn a_model_that_another_program_trained_is_one_of_the_papers_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let imported =
+        Chooser { steps: None, trained_positions: None, training: Default::default(), ..chooser("board", "none", 0) };
+    let made = write(folder.path(), "imported", &imported, &choices(|_| {}));
+    let trial = Trial::new(folder.path().join("trial")).labelled("choices", label("theirs"), made);
+    let table = page_table(&run(trial).unwrap(), "board-vs-moves-arms");
+    assert!(table.contains("| the paper's | held_out | board/none | d64/l2 | this run |"), "{table}");
+}

@@ -29,6 +29,22 @@ fn the_chapter_says_what_was_compared_and_warns_of_one_seed() {
 }
 
 #[test]
+fn an_arm_whose_training_diverged_is_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut diverged = chooser("board", "none", 0);
+    diverged.training.insert("status".into(), "diverged".into());
+    let one = write(folder.path(), "one", &diverged, &choices(|_| {}));
+    let other = write(folder.path(), "other", &chooser("moves", "causal", 0), &choices(|_| {}));
+    let trial = Trial::new(folder.path().join("trial")).labelled("choices", label("c[arm=none]"), one);
+    let report = run(trial.labelled("choices", label("c[arm=moves]"), other)).unwrap();
+    let page = read(&report, "index.html");
+    assert!(page.contains("Trainings of board/none d64/l2 diverged: they ended early"), "{page}");
+    let table = page_table(&report, "board-vs-moves-arms");
+    assert!(table.contains("| board/none | d64/l2 | this run, diverged |"), "{table}");
+    assert!(table.contains("| moves/causal | d64/l2 | this run |"), "{table}");
+}
+
+#[test]
 fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() {
     let folder = tempfile::tempdir().unwrap();
     let bins = folder.path().join("bins");

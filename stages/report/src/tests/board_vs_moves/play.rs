@@ -63,6 +63,15 @@ fn ratings_are_those_of_the_golden_counts() {
 }
 
 #[test]
+fn games_that_no_table_could_tell_apart_are_not_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| write_matches(folder.path(), name, "level:0", Some(0), [10, 0, 10]));
+    let trial = Trial::new(folder.path().join("trial")).labelled("matches", label("m[lr=1]"), one);
+    let failure = run(trial.labelled("matches", label("m[lr=2]"), other)).map(|_| ()).unwrap_err();
+    assert_eq!(failure.message, "m[lr=1] and m[lr=2] are games of the same players, with the same seeds and rules");
+}
+
+#[test]
 fn games_that_were_all_lost_give_a_bound_and_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let lost = write_matches(folder.path(), "lost", "level:0", Some(0), [0, 0, 60]);

@@ -37,7 +37,7 @@ pub(crate) fn arms(groups: &[Group], counts: &[CountedValue], facts: &Facts) -> 
         "A valid answer is a move, a legal one a move of this position, the best one the label; by mask is the likeliest of the legal \
          moves. All arms of a group (rows and test set) are measured on the positions that each of them was asked. Controlled rows \
          have the same games and labels; the paper's rows do not, so their best moves are of different test sets, as in the paper. \
-         Labels are an engine's at few nodes: it would choose another move in a fourth of the positions if it searched longer. Trained \
+         Labels are noisy: at 1,000 nodes Stockfish chooses another move than after a long search in a fourth of the positions. Trained \
          positions are different ones, of a list of moves its targets; visits are these times the epochs. Of a loss only that of a whole move is comparable between arms. {INTERVALS}{}",
         unlike(groups, counts)
     );

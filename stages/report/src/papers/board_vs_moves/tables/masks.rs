@@ -28,7 +28,10 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
     for curve in curves {
         let Some((arm, seed)) = &curve.arm else { continue };
         let Some(place) = MASKS.iter().position(|(name, _)| *name == arm.name) else { continue };
-        let source = if seed.is_empty() { "this run".to_owned() } else { format!("this run, seed {seed}") };
+        let mut source = if seed.is_empty() { "this run".to_owned() } else { format!("this run, seed {seed}") };
+        if !arm.variant.is_empty() {
+            source += &format!(", {}", arm.variant);
+        }
         for (step, loss, best) in &curve.validation {
             let key = (visible(&arm.size), visible(&source), *step);
             let cells = ours.entry(key).or_insert_with(|| vec![Cell::none(); 2 * MASKS.len()]);
