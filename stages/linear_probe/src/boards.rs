@@ -37,8 +37,15 @@ impl Boards {
 
     /// The class of each square, [rows, 64].
     pub fn classes(&self, target: Target) -> Vec<u8> {
-        let rows = self.labels.chunks_exact(SQUARES).zip(&self.is_black);
-        rows.flat_map(|(row, is_black)| row.iter().map(move |label| target.class(*label, *is_black))).collect()
+        let mut classes = Vec::with_capacity(self.labels.len());
+        (0..self.len()).for_each(|row| self.push_classes(target, row, &mut classes));
+        classes
+    }
+
+    /// Adds the class of each square of a row to `into`.
+    pub fn push_classes(&self, target: Target, row: usize, into: &mut Vec<u8>) {
+        let (labels, is_black) = (&self.labels[row * SQUARES..(row + 1) * SQUARES], self.is_black[row]);
+        into.extend(labels.iter().map(|label| target.class(*label, is_black)));
     }
 
     /// Adds a row of the current game: the labels of its board, and the plies played on it.

@@ -128,7 +128,7 @@ impl<'a> Stage<'a> {
 
     /// A linear probe of each layer.
     fn make(&self, train: &Part, forms: &[Form], target: Target) -> Result<Vec<TrainedProbe>, Failure> {
-        let labels = train.boards.classes(target);
+        let labels = |row: usize, into: &mut Vec<u8>| train.boards.push_classes(target, row, into);
         let classes = target.classes().len();
         let layers = inputs(&train.rows, forms);
         if self.config.is_trained() {
@@ -163,7 +163,13 @@ impl<'a> Stage<'a> {
         if let Some(best) = best {
             self.context.metric("occupied", best);
         }
-        let board = Majority::of(target.classes().len(), &train.boards.classes(target)).board();
+        let (mut majority, mut of_row) = (Majority::new(target.classes().len()), Vec::new());
+        for row in 0..train.boards.len() {
+            of_row.clear();
+            train.boards.push_classes(target, row, &mut of_row);
+            majority.add(&of_row);
+        }
+        let board = majority.board();
         let rows = labels.len() / SQUARES;
         let majority = Predictions { classes: board.repeat(rows), losses: vec![0.0; rows] };
         findings.extend(reporter.probe("majority", None, None, &ProbeCounts::of(&test.boards, &labels, &majority)));

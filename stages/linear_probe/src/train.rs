@@ -16,6 +16,9 @@ use crate::inputs::Inputs;
 /// Rows that are read at once for differences.
 const CHUNK: usize = 1_024;
 
+/// Adds the classes [64] of a row to a list. All rows at once would be as much memory again as their boards.
+pub type Labels<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
+
 /// A linear probe, and the loss of its last epoch if it was trained.
 pub struct TrainedProbe {
     /// It.
@@ -24,7 +27,7 @@ pub struct TrainedProbe {
     pub loss: Option<f64>,
 }
 
-/// Trains a linear probe of each layer, whose rows have these classes, [rows, 64].
+/// Trains a linear probe of each layer, whose rows have these classes.
 ///
 /// Blocks of squares are trained apart, each on one thread: the number of workers changes no bit.
 ///
@@ -35,10 +38,10 @@ pub fn train(
     config: &Config,
     workers: &WorkerPool,
     layers: &[Inputs<'_>],
-    labels: &[u8],
+    labels: &Labels<'_>,
     classes: usize,
 ) -> Result<Vec<TrainedProbe>, Failure> {
-    let rows = labels.len() / SQUARES;
+    let rows = layers.first().map_or(0, |inputs| inputs.rows.len());
     let initial: Vec<LinearProbe> =
         layers.iter().map(|inputs| LinearProbe::initial(classes, inputs.width(), config.seed)).collect();
     let sampler = Sampler::new(rows, config.batch_size as usize, Order::Shuffled { seed: config.seed });
@@ -76,7 +79,7 @@ pub fn train(
 /// weights, and before each update the sum of its squares' cross-entropies.
 pub fn train_block(
     inputs: &Inputs<'_>,
-    labels: &[u8],
+    labels: &Labels<'_>,
     block: Block,
     initial: &LinearProbe,
     options: AdamWOptions,
@@ -96,7 +99,7 @@ pub fn train_block(
     for update in 0..steps {
         let (batch, rate) = step(update)?;
         of_batch.clear();
-        batch.iter().for_each(|row| of_batch.extend_from_slice(&labels[row * SQUARES..(row + 1) * SQUARES]));
+        batch.iter().for_each(|row| labels(*row, &mut of_batch));
         inputs.read(batch, &mut x);
         let loss = block.loss(weights.values(), &x, &of_batch, &mut logits, gradient.values_mut());
         if !loss.is_finite() {
@@ -117,18 +120,20 @@ pub fn differences(
     context: &Context,
     workers: &WorkerPool,
     layers: &[Inputs<'_>],
-    labels: &[u8],
+    labels: &Labels<'_>,
     classes: usize,
 ) -> Result<Vec<TrainedProbe>, Failure> {
     let made = workers.map(layers.len(), |layer| {
         let inputs = &layers[layer];
         let mut sums = DifferenceSums::new(classes, inputs.width());
-        let mut x = Vec::new();
-        for (chunk, labels) in labels.chunks(CHUNK * SQUARES).enumerate() {
+        let (mut x, mut of_rows) = (Vec::new(), Vec::new());
+        for first in (0..inputs.rows.len()).step_by(CHUNK) {
             context.check_cancelled()?;
-            let first = chunk * CHUNK;
-            inputs.read(first..first + labels.len() / SQUARES, &mut x);
-            sums.add(&x, labels);
+            let rows = first..inputs.rows.len().min(first + CHUNK);
+            of_rows.clear();
+            rows.clone().for_each(|row| labels(row, &mut of_rows));
+            inputs.read(rows, &mut x);
+            sums.add(&x, &of_rows);
         }
         Ok::<_, Failure>(TrainedProbe { probe: sums.probe(), loss: None })
     });

@@ -10,15 +10,25 @@ pub struct Majority {
 }
 
 impl Majority {
+    /// Without rows.
+    pub fn new(classes: usize) -> Self {
+        Majority { classes, counts: vec![0; SQUARES * classes] }
+    }
+
     /// Counts the classes of rows, `labels` [rows, 64].
     pub fn of(classes: usize, labels: &[u8]) -> Self {
-        let mut counts = vec![0; SQUARES * classes];
+        let mut majority = Majority::new(classes);
+        majority.add(labels);
+        majority
+    }
+
+    /// Counts the classes of more rows, `labels` [rows, 64].
+    pub fn add(&mut self, labels: &[u8]) {
         for row in labels.chunks_exact(SQUARES) {
             for (square, &label) in row.iter().enumerate() {
-                counts[square * classes + usize::from(label)] += 1;
+                self.counts[square * self.classes + usize::from(label)] += 1;
             }
         }
-        Majority { classes, counts }
     }
 
     /// The most frequent class of each square; of equals the first.

@@ -31,6 +31,7 @@ fn five_updates_are_those_of_pytorch() {
     let (rows, form) = (writer.finish().unwrap(), Form::Stream(1.0));
     let inputs = Inputs { rows: &rows, site: 0, form: &form };
     let labels = file.tensor("input.labels").unwrap().data().to_vec();
+    let labels = |row: usize, into: &mut Vec<u8>| into.extend_from_slice(&labels[row * 64..(row + 1) * 64]);
     let mut probe = LinearProbe::new(13, 24, floats("param.weight"));
     let initial = probe.clone();
     let mut losses = [0.0; 5];

@@ -69,7 +69,8 @@ fn planted_boards_are_read_and_shuffled_ones_are_not() {
         let labels = boards.classes(target);
         let (context, workers) = (context(), WorkerPool::new(workers).unwrap());
         let inputs = |rows| Inputs { rows, site: 0, form: &form };
-        let made = train(&context, &config, &workers, &[inputs(&train_rows)], &labels, CLASSES).unwrap();
+        let of_row = |row: usize, into: &mut Vec<u8>| boards.push_classes(target, row, into);
+        let made = train(&context, &config, &workers, &[inputs(&train_rows)], &of_row, CLASSES).unwrap();
         let mut x = Vec::new();
         inputs(&test_rows).read(0..test_rows.len(), &mut x);
         let read = made[0].probe.predict(&x, &truth);
