@@ -81,7 +81,7 @@ fn a_model_without_a_legal_answer_loses() {
     }
     assert_eq!(counts(&outcome)["illegal_attempts"], 12);
     let players = players(&outcome);
-    assert_eq!((players.legality.as_deref(), players.repetition.as_deref()), (Some("attempts"), Some("allow")));
+    assert_eq!((players.legality.as_deref(), players.repetition.as_deref()), (Some("attempts 3"), Some("allow")));
 }
 
 #[test]
