@@ -547,7 +547,7 @@ fn accept_files_makes_files_a_result_and_every_command_reports_it() {
     let early = context.cwm(&["accept", "second", "--files", "given.txt"]);
     assert_eq!(early.code, 2);
     assert!(
-        early.stderr.contains("its key is not known") && early.stderr.contains("`cwm run first`"),
+        early.stderr.contains("the key of second is not known") && early.stderr.contains("`cwm run first`"),
         "{}",
         early.stderr
     );

@@ -62,7 +62,7 @@ fn only_a_run_reads_a_pipe() {
     let status = well(context.cwm(&[&["status"], &set[..]].concat()));
     assert!(status.contains("may run    games") && status.contains("can be read only once"), "{status}");
     let why = well(context.cwm(&[&["why", "games"], &set[..]].concat()));
-    assert!(why.contains("may run") && why.contains("when `cwm run --set games=p` has read it"), "{why}");
+    assert!(why.contains("may run") && why.contains("after `cwm run --set games=p` has read it"), "{why}");
     let dry = context.cwm(&[&["run", "--dry-run"], &set[..]].concat());
     assert!(dry.code == 0 && dry.stderr.contains("may run 2"), "{}", dry.stderr);
     assert!(!context.path("artifacts").exists());
