@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Failure, UciRequest};
 
 use crate::cli::{Legality, UciArguments};
-use crate::commands::model::checkpoint::{self, CHECKPOINT_FOLDER};
+use crate::commands::model::checkpoint::{self, CHECKPOINT};
 use crate::output::{print, reject_json_with};
 use crate::registry::require_model_tools;
 use cwm_core::Error;
@@ -18,7 +18,7 @@ use cwm_core::Error;
 pub fn run(store: Option<&Path>, arguments: &UciArguments) -> Result<(), Error> {
     reject_json_with("uci")?;
     let model_tools = require_model_tools()?;
-    let model = checkpoint::find(store, &arguments.model, &arguments.pipeline, "cwm uci", &CHECKPOINT_FOLDER)?;
+    let model = checkpoint::find(store, &arguments.model, &arguments.pipeline, "cwm uci", &CHECKPOINT)?;
     if model.is_file() {
         return Err(Error::usage(format!("{} is a file; `cwm uci` takes a checkpoint's folder", model.display())));
     }

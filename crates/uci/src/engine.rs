@@ -176,20 +176,20 @@ impl Engine {
     /// Sends commands and reads lines up to the one for which `is_last` is true.
     fn exchange(&mut self, exchange: &Exchange<'_>, is_last: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         let end = Instant::now() + exchange.time;
-        let patience = ExchangeLimits { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
-        let done = lines_until(&mut self.process, exchange.sent, &patience, is_last);
-        done.map_err(|trouble| exchange.failure(&self.program, &self.process, trouble))
+        let limits = ExchangeLimits { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
+        let done = lines_until(&mut self.process, exchange.sent, &limits, is_last);
+        done.map_err(|error| exchange.failure(&self.program, &self.process, error))
     }
 }
 
 fn lines_until(
     process: &mut Process,
     commands: &str,
-    patience: &ExchangeLimits<'_>,
+    limits: &ExchangeLimits<'_>,
     mut is_last: impl FnMut(&str) -> bool,
 ) -> Result<(), ExchangeError> {
-    process.send(commands, patience)?;
-    while !is_last(&process.line(patience)?) {}
+    process.send(commands, limits)?;
+    while !is_last(&process.line(limits)?) {}
     Ok(())
 }
 

@@ -29,9 +29,9 @@ pub struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// The failure of an exchange that did not come to its end.
-    pub fn failure(&self, program: &Path, process: &Process, trouble: ExchangeError) -> Failure {
-        let is_late = matches!(trouble, ExchangeError::Late);
-        let (kind, how) = match trouble {
+    pub fn failure(&self, program: &Path, process: &Process, error: ExchangeError) -> Failure {
+        let is_late = matches!(error, ExchangeError::Late);
+        let (kind, how) = match error {
             ExchangeError::Cancelled => return Failure::cancelled(),
             ExchangeError::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
             ExchangeError::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),

@@ -15,7 +15,7 @@ use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{StageReport, StageReporter};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
-use cwm_core::{Digest, Error, FileErrorKind, locked};
+use cwm_core::{Digest, Error, FileErrorKind, OutputDigests, locked};
 use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
 impl Attempt<'_> {
@@ -24,7 +24,7 @@ impl Attempt<'_> {
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
-    pub fn make(&self, is_resumed: bool) -> Result<BTreeMap<String, Digest>, ActionFailure> {
+    pub fn make(&self, is_resumed: bool) -> Result<OutputDigests, ActionFailure> {
         self.process.messages.send(&ActionMessage::Start);
         let timer = ResourceUsageTimer::start();
         let (outputs, reported) = self.work()?;
@@ -50,7 +50,7 @@ impl Attempt<'_> {
         reported: StageReport,
         probe: BTreeMap<String, Digest>,
         run_info: RunInfo,
-    ) -> Result<BTreeMap<String, Digest>, ActionFailure> {
+    ) -> Result<OutputDigests, ActionFailure> {
         let ActionFile { pipeline, label, components: requested, cause, .. } = &self.action;
         let StageReport { metrics, fetched, .. } = reported;
         let mut components = requested.clone();

@@ -30,16 +30,8 @@ pub const CHECKPOINT: WantedOutput = WantedOutput {
     file: Some("model.json"),
     takes_files: true,
     names: ("checkpoint", "a checkpoint"),
-    instead: "no stage of this pipeline has one: name a checkpoint's folder, or a file that `cwm model import` takes",
-};
-
-/// A checkpoint in cwm's own format.
-pub const CHECKPOINT_FOLDER: WantedOutput = WantedOutput {
-    format: Format::CHECKPOINT,
-    file: Some("model.json"),
-    takes_files: true,
-    names: ("checkpoint", "a checkpoint"),
-    instead: "no stage of this pipeline has one: name a checkpoint's folder",
+    instead: "no stage of this pipeline has one: name a checkpoint's folder, which `cwm model import` makes of another \
+              program's file",
 };
 
 pub const PROBES: WantedOutput = WantedOutput {

@@ -154,14 +154,14 @@ impl Process {
     ///
     /// # Errors
     /// The program does not read within the limits, or has ended.
-    pub fn send(&mut self, text: &str, patience: &ExchangeLimits<'_>) -> Result<(), ExchangeError> {
+    pub fn send(&mut self, text: &str, limits: &ExchangeLimits<'_>) -> Result<(), ExchangeError> {
         self.received = 0;
         let mut left = text.as_bytes();
         while !left.is_empty() {
             match self.input.write(left) {
                 Ok(written) => left = &left[written..],
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    wait(&mut [PollFd::new(&self.input, PollFlags::OUT)], patience.interval()?)?;
+                    wait(&mut [PollFd::new(&self.input, PollFlags::OUT)], limits.interval()?)?;
                 }
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(self.ended()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -175,7 +175,7 @@ impl Process {
     ///
     /// # Errors
     /// There is none within the limits, or the program has ended.
-    pub fn line(&mut self, patience: &ExchangeLimits<'_>) -> Result<String, ExchangeError> {
+    pub fn line(&mut self, limits: &ExchangeLimits<'_>) -> Result<String, ExchangeError> {
         loop {
             if let Some(line) = self.output_lines.next_line() {
                 remember(&mut self.recent, line.clone());
@@ -185,8 +185,8 @@ impl Process {
                 return Err(self.ended());
             }
             let before = self.received;
-            self.receive(patience.interval()?)?;
-            if self.received > patience.bytes {
+            self.receive(limits.interval()?)?;
+            if self.received > limits.bytes {
                 return Err(ExchangeError::Flood);
             }
             // What it started itself may hold the output open.

@@ -38,6 +38,8 @@ fn an_arm_whose_training_diverged_is_marked() {
     let trial = Trial::new(folder.path().join("trial")).labelled("choices", label("c[arm=none]"), one);
     let report = run(trial.labelled("choices", label("c[arm=moves]"), other)).unwrap();
     let page = read(&report, "index.html");
+    // Without a `title` it is that of the only chapter.
+    assert!(page.contains("<h1>Board against moves</h1>"), "{page}");
     assert!(page.contains("Trainings of board/none d64/l2 diverged: they ended early"), "{page}");
     let table = page_table(&report, "board-vs-moves-arms");
     assert!(table.contains("| board/none | d64/l2 | this run, diverged |"), "{table}");
