@@ -87,6 +87,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn mine_is_that_of_the_side_to_move() {
+        let mut boards = Boards::empty();
+        for side in [0, 1] {
+            let mut labels = [0; LABELS];
+            // A white pawn, a black queen.
+            (labels[0], labels[1], labels[SIDE]) = (1, 11, side);
+            boards.push(&labels, 0);
+        }
+        let classes = boards.classes(Target::Mine);
+        assert_eq!((&classes[..3], &classes[SQUARES..SQUARES + 3]), (&[1, 2, 0][..], &[2, 1, 0][..]));
+    }
+
+    #[test]
     fn boards_change_places_among_equal_plies_alone() {
         let mut boards = Boards::empty();
         for row in 0..40u8 {
