@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_family_is_found_measured_and_ended() {
-        // The inner one holds 40 MB; `cat` ends when its input does.
+        // The inner one holds 20 MB, and for a while a copy of it; `cat` ends when its input does.
         let script = "sh -c 'x=$(head -c 20000000 /dev/zero | tr \"\\0\" x); echo held; cat' & echo started; wait";
         let mut shell = Command::new("sh");
         let mut shell = shell.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -105,9 +105,11 @@ mod tests {
         let mut lines = std::io::BufRead::lines(std::io::BufReader::new(shell.stdout.take().unwrap()));
         assert!(lines.by_ref().map(Result::unwrap).any(|line| line == "held"));
         assert!(!descendants(root).is_empty());
-        let held = memory(root, 0);
-        assert!((20_000_000..400_000_000).contains(&held), "{held}");
-        assert!(memory(root, u64::MAX) >= held / 2);
+        // Linux counts pages per CPU, and adds the counts up late: a little may be missing.
+        for more_than in [0, u64::MAX] {
+            let held = memory(root, more_than);
+            assert!((18_000_000..400_000_000).contains(&held), "{held} of more than {more_than}");
+        }
         kill_descendants(root);
         // On a busy machine a killed process takes a while to end.
         let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
