@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::Failure;
 use fs_err::File;
+use fs_err::os::unix::fs::FileExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -74,8 +75,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         let place = state.places.get_mut(number);
         let place = place.ok_or_else(|| Failure::internal(format!("there is no result {number}")))?;
         // Over the rest of a line that could not be written whole.
-        state.file.seek(SeekFrom::Start(state.length))?;
-        state.file.write_all(&line)?;
+        state.file.write_all_at(&line, state.length)?;
         *place = Some(state.length);
         state.length += line.len() as u64;
         if state.synced.elapsed() >= SYNC_INTERVAL {

@@ -11,23 +11,28 @@ pub struct Entry {
     /// The item.
     pub task_id: String,
     /// The number of the answer among those to the item; none if there is one alone.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
     /// The digest of what was asked.
     pub request: Digest,
     /// The visible text.
     pub response: String,
     /// The reasoning, if the server sent it apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Why the text ends: `stop`, `length`, `failed`, or another word of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
     /// What the server counted.
+    #[serde(default, skip_serializing_if = "Usage::is_unknown")]
     pub usage: Usage,
     /// Requests that it took; 0 if none was sent.
     pub attempts: u32,
     /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// The model as the server names it in its response.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub served: Option<String>,
     /// Dollars that all attempts cost, as far as that is known.
     pub spent: f64,
@@ -46,6 +51,12 @@ pub struct Usage {
     pub total_tokens: Option<u64>,
     /// Dollars.
     pub cost: Option<f64>,
+}
+
+impl Usage {
+    fn is_unknown(&self) -> bool {
+        *self == Usage::default()
+    }
 }
 
 impl Entry {
