@@ -1,6 +1,7 @@
 """What plain Python and python-chess need for lines on standard input.
 
-`boards`: FENs, each as ChessBench's 77 characters by number; `transpositions`: games as UCI moves, all of whose prefixes are
+`boards`: FENs, each as ChessBench's 77 characters by number; `checked-boards`: the same, of FENs followed by a move in UCI, with the
+position and the move checked, as `encode` does; `transpositions`: games as UCI moves, all of whose prefixes are
 sorted by the position in which they end.
 """
 
@@ -20,6 +21,15 @@ def encoded(fen):
     return [SYMBOLS[symbol] for symbol in text]
 
 
+def checked(line):
+    import chess
+
+    fen, move = line.rsplit(maxsplit=1)
+    board = chess.Board(fen)
+    assert board.is_valid() and chess.Move.from_uci(move) in board.legal_moves
+    return encoded(fen)
+
+
 def classes(lines):
     import chess
 
@@ -35,5 +45,7 @@ def classes(lines):
 if __name__ == "__main__":
     if sys.argv[1] == "boards":
         print(sum(len(encoded(line)) for line in sys.stdin))
+    elif sys.argv[1] == "checked-boards":
+        print(sum(len(checked(line)) for line in sys.stdin))
     else:
         print(len(classes(sys.stdin)))

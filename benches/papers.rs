@@ -9,6 +9,7 @@ mod clock;
 mod sample;
 
 use std::fmt::Write as _;
+use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,6 +22,7 @@ use cwm_encode::Encode;
 use cwm_encoding::PlainMove;
 use cwm_evaluations::Evaluations;
 use cwm_parse::Parse;
+use cwm_policy::inputs::board::Board;
 use cwm_tokenize::Tokenize;
 use cwm_transpositions::Transpositions;
 use shakmaty::fen::Fen;
@@ -121,7 +123,7 @@ fn boards(folder: &Path, games: &Path) {
     std::fs::write(&bag, [records, ends].concat()).expect("room");
     let bytes = std::fs::read(&bag).expect("the bag");
     let read = least(|| cpu(|| _ = run(&Bag, folder, ("bag", &bag), &[])));
-    let hash = least(|| cpu(|| _ = std::hint::black_box(blake3::hash(&bytes))));
+    let hash = least(|| cpu(|| _ = black_box(blake3::hash(&bytes))));
     row(
         "bag: a million records, beside blake3 of them",
         read * 1e6 / positions.len() as f64,
@@ -130,9 +132,16 @@ fn boards(folder: &Path, games: &Path) {
     let evaluations = kept(&run(&Bag, folder, ("bag", &bag), &[]), "evaluations", folder);
     let form = [("form", Value::Text("board".into()))];
     let ours = least(|| cpu(|| _ = run(&Encode, folder, ("evaluations", &evaluations), &form)));
-    let input: String = positions.iter().take(FEW_BOARDS).map(|(fen, _)| format!("{fen}\n")).collect();
-    let peer = python("boards", &input).map(|seconds| seconds * 1e6 / FEW_BOARDS as f64);
-    row("encode: a million boards, beside plain Python", ours * 1e6 / positions.len() as f64, peer);
+    let ours = ours * 1e6 / positions.len() as f64;
+    let few = &positions[..FEW_BOARDS];
+    let beside = |mode, input: String| python(mode, &input).map(|seconds| seconds * 1e6 / FEW_BOARDS as f64);
+    let unchecked = beside("boards", few.iter().map(|(fen, _)| format!("{fen}\n")).collect());
+    let boards: Vec<Board> = positions.iter().map(|(fen, _)| Board::parse(fen).expect("a position")).collect();
+    let alone = least(|| cpu(|| boards.iter().for_each(|board| _ = black_box(board.ids()))));
+    row("encode: a million boards in memory, beside plain Python", alone * 1e6 / boards.len() as f64, unchecked);
+    row("encode: a million boards, checked, beside plain Python unchecked", ours, unchecked);
+    let checked = beside("checked-boards", few.iter().map(|(fen, best)| format!("{fen} {best}\n")).collect());
+    row("encode: a million boards, checked, beside python-chess", ours, checked);
 }
 
 /// `analyse` beside a bare loop, with the time of the engine in both.
