@@ -57,7 +57,7 @@ impl<R: DropReason> CorpusStats<R> {
         *self.dropped.entry(reason).or_default() += 1;
     }
 
-    /// Counts and lists a faulty game: `place` says where it is, `words` the same and what is wrong, for people.
+    /// Counts and lists a faulty game: `place` says where it is, `message` the same and what is wrong, for people.
     ///
     /// # Errors
     /// The list cannot be written.

@@ -68,7 +68,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     let run = ben.run(&[]);
     run.ran_just(&["games"]);
     assert_eq!(run.causes["games"], cause);
-    assert!(run.raw.stdout.contains("`cwm run --pull` fetches such in place of that"), "{}", run.raw.stdout);
+    assert!(run.raw.stdout.contains("`cwm run --pull` fetches them instead"), "{}", run.raw.stdout);
 }
 
 /// What is compared with need not be computed either.

@@ -43,9 +43,7 @@ impl Engine<'_> {
         let cause = Cause::from_missing(self.inputs.store, record, missing)?;
         let could_pull = matches!(cause, Cause::NotPulled { .. }) && !self.transfers.can_fetch();
         if could_pull && !std::mem::replace(&mut self.guard.pull_hint_shown, true) {
-            self.sinks.warn(
-                "files that remotes have are computed again here; `cwm run --pull` fetches such in place of that",
-            );
+            self.sinks.warn("files that remotes have are computed again here; `cwm run --pull` fetches them instead");
         }
         self.guard.to_rebuild.insert(cell, cause.clone());
         Ok(cause)

@@ -314,7 +314,7 @@ mod tests {
         let text = "é: &base { lr: 1e-3 }\nä:\n  <<: *base\n  run: |\n    one\n    two\nz: 1\n";
         let node = parse(text, 3).unwrap();
         let mut found = Vec::new();
-        fn tell(place: Place, text: &str, found: &mut Vec<String>) {
+        fn push(place: Place, text: &str, found: &mut Vec<String>) {
             assert_eq!(place.source, 3);
             let before = &text[..place.start as usize];
             assert_eq!(before.matches('\n').count() + 1, place.line as usize);
@@ -328,11 +328,11 @@ mod tests {
         }
         fn walk(node: &Node, text: &str, found: &mut Vec<String>) {
             match &node.content {
-                Content::Scalar(_) => tell(node.place, text, found),
+                Content::Scalar(_) => push(node.place, text, found),
                 Content::List(items) => items.iter().for_each(|item| walk(item, text, found)),
                 Content::Map(entries) => {
                     for (key, item) in entries {
-                        tell(key.place, text, found);
+                        push(key.place, text, found);
                         walk(item, text, found);
                     }
                 }
