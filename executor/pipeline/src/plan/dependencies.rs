@@ -47,7 +47,8 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
     if !is_glob(&name) {
         return match std::fs::metadata(folder.join(&name)) {
             Ok(metadata) if metadata.is_dir() => {
-                Err(Diagnostic::nowhere(format!("`{shown}` is a folder")).hint(format!("its files are `{name}/**`")))
+                let all = if name.is_empty() { "**".to_owned() } else { format!("{name}/**") };
+                Err(Diagnostic::nowhere(format!("`{shown}` is a folder")).hint(format!("its files are `{all}`")))
             }
             Ok(_) => Ok(vec![name]),
             Err(error) => Err(Diagnostic::nowhere(format!("cannot read `{shown}`: {error}"))),
@@ -191,6 +192,18 @@ mod tests {
         ];
         assert_eq!(names, meant);
         assert_eq!(files("pipeline.lock", folder.path()).unwrap(), ["pipeline.lock"], "who names it means it");
+    }
+
+    #[test]
+    fn the_hint_for_a_folder_is_a_glob_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::create_dir(folder.path().join("code")).unwrap();
+        fs_err::write(folder.path().join("code/a.py"), "").unwrap();
+        for (named, glob) in [(".", "**"), ("./", "**"), ("code", "code/**"), ("./code/", "code/**")] {
+            let problem = files(named, folder.path()).unwrap_err();
+            assert_eq!(problem.hint, Some(format!("its files are `{glob}`")), "{named}");
+            assert_eq!(files(glob, folder.path()).unwrap(), ["code/a.py"]);
+        }
     }
 
     #[test]

@@ -69,7 +69,8 @@ fn is_version(root: &Node, version: Option<&Node>, problems: &Problems) -> bool 
             problems.push(node.problem(message).hint("use a newer cwm for this file"));
             return false;
         }
-        Some((node, _)) => node.problem(format!("there is no format {}", node.value())),
+        Some((node, Some(Value::Int(version)))) => node.problem(format!("there is no format {version}")),
+        Some((node, _)) => node.problem(format!("the version of the format must be an integer, not {}", node.kind())),
         None => root.problem("the version of the format is missing"),
     };
     problems.push(problem.hint(format!("write `cwm: {FORMAT}` at the top")));
