@@ -60,6 +60,12 @@ const UNREACHABLE: [&str; 17] = [
     "header lengths are longer",
 ];
 
+/// Their message on a machine that has no configuration of Slurm.
+const NOT_CONFIGURED: &str = "establish a configuration source";
+
+/// The hint on a machine from which no cluster can be used.
+const OTHER_MACHINE: &str = "use a login node of the cluster, or `cwm run --executor local`";
+
 /// Their messages when a user, an account or the controller has as many jobs as are allowed.
 const LIMIT_REACHED: [&str; 5] = ["submit limit", "submitjob", "maxsubmit", "too many jobs", "maxjobcount"];
 
@@ -78,6 +84,8 @@ fn classify(program: &str, stderr: &str) -> SlurmError {
     } else if is_one_of(&LIMIT_REACHED) {
         let hint = "`max_jobs` under [slurm] in cwm.toml keeps a run below such a limit; `squeue --me` shows your jobs";
         SlurmError { kind: SlurmErrorKind::LimitReached, error: Error::system(message).hint(hint) }
+    } else if lower.contains(NOT_CONFIGURED) {
+        Error::system(format!("Slurm is not configured here: {message}")).hint(OTHER_MACHINE).into()
     } else {
         let hint = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
         Error::system(format!("Slurm refused: {message}")).hint(hint).into()
@@ -106,9 +114,7 @@ fn output_of(program: &'static str, output: std::io::Result<Output>) -> Result<S
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => Err(classify(program, &String::from_utf8_lossy(&output.stderr))),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(Error::system(format!("`{program}` of Slurm is not installed here"))
-                .hint("use a login node of the cluster, or `cwm run --executor local`")
-                .into())
+            Err(Error::system(format!("`{program}` of Slurm is not installed here")).hint(OTHER_MACHINE).into())
         }
         Err(error) => Err(SlurmError {
             kind: SlurmErrorKind::Unreachable,
@@ -165,6 +171,11 @@ mod tests {
                 &format!("sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: {policy}"),
                 SlurmErrorKind::LimitReached,
                 policy,
+            ),
+            (
+                "sbatch: fatal: Could not establish a configuration source\n",
+                SlurmErrorKind::Other,
+                "Slurm is not configured here: sbatch: fatal: Could not establish a configuration source",
             ),
             ("", SlurmErrorKind::Other, "Slurm refused: `sbatch` failed without a message"),
         ] {
