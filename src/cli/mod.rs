@@ -61,12 +61,13 @@ impl Cli {
             let without_variables = |command: clap::Command| command.mut_args(|arg| arg.env(None::<&str>));
             let command = without_variables(Cli::command()).mut_subcommands(without_variables);
             let typed = command.try_get_matches_from(&words).err().filter(clap::Error::use_stderr);
+            let is_from_environment = typed.is_none();
             let mut error = typed.unwrap_or(error);
             if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
                 names.retain(|name| name != "exec");
                 error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(names));
             }
-            usage_error::exit(&error)
+            usage_error::exit(&error, is_from_environment)
         })
     }
 }

@@ -6,8 +6,9 @@ use clap::{CommandFactory, Error};
 use super::Cli;
 use crate::output::print_error_as_json;
 
-/// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well.
-pub fn exit(error: &Error) -> ! {
+/// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well. If it
+/// `is_from_environment`, the command line alone is right.
+pub fn exit(error: &Error, is_from_environment: bool) -> ! {
     let renamed = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => new_name(word).map(|new| (word, new)),
         _ => None,
@@ -29,6 +30,9 @@ pub fn exit(error: &Error) -> ! {
     let is_before_command = error.kind() == ErrorKind::UnknownArgument && unknown.is_some_and(|at| at < first_word);
     let hint = match renamed {
         Some((_, new)) => Some(format!("use `cwm {new}`")),
+        None if is_from_environment => {
+            Some("the value is that of CWM_STORE or CWM_DEVICE in the environment: correct or unset it".to_owned())
+        }
         None => is_before_command.then(|| "options stand after the command: `cwm COMMAND [OPTIONS]`".to_owned()),
     };
     if let Some(hint) = &hint {

@@ -294,9 +294,15 @@ fn usage_and_help_are_the_same_in_every_environment_and_leave_out_exec() {
     let conflict = finish(conflict.expect("cwm starts"));
     assert!(conflict.code == 2 && !conflict.stderr.contains("--device"), "{}", conflict.stderr);
     // What is wrong with the environment alone is reported.
-    let wrong = context.command(&["run"]).env("CWM_DEVICE", "gpu").output().expect("cwm starts");
-    let wrong = finish(wrong);
-    assert!(wrong.code == 2 && wrong.stderr.contains("`gpu` is no device"), "{}", wrong.stderr);
+    for (variable, value, problem) in
+        [("CWM_DEVICE", "gpu", "`gpu` is no device"), ("CWM_STORE", "", "a value is required")]
+    {
+        let wrong = context.command(&["run"]).env(variable, value).output().expect("cwm starts");
+        let wrong = finish(wrong);
+        assert!(wrong.code == 2 && wrong.stderr.contains(problem), "{}", wrong.stderr);
+        let hint = "hint: the value is that of CWM_STORE or CWM_DEVICE in the environment";
+        assert!(wrong.stderr.contains(hint), "{}", wrong.stderr);
+    }
 }
 
 #[test]
