@@ -66,12 +66,13 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
 ///
 /// # Errors
 /// Slurm refuses the job.
-pub fn detach(workspace: &Workspace, settings: &JobSettings) -> Result<ExitCode, Error> {
+pub fn detach(workspace: &Workspace, arguments: &RunArguments, settings: &JobSettings) -> Result<ExitCode, Error> {
     let folder = std::env::current_dir();
     let folder = folder.map_err(|error| Error::system(format!("cannot determine the current folder: {error}")))?;
-    // The executor is that of today's `cwm.toml`, even if the file changes before the job starts.
     let words = std::env::args().skip(1).filter(|word| word != "--detach");
-    let words: Vec<String> = words.chain(["--executor=slurm".to_owned()]).collect();
+    // Without the option, the executor is that of today's `cwm.toml`, even if the file changes before the job starts.
+    let executor = arguments.execution.executor.is_none().then(|| "--executor=slurm".to_owned());
+    let words: Vec<String> = words.chain(executor).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
     let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &retry_command::invocation())?;
     let what = if run.already_running { "is already a run of this pipeline" } else { "runs it" };

@@ -62,7 +62,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let (targets, force) = (BTreeSet::from_iter(named.iter().copied()), BTreeSet::from_iter(force));
     require_files_and_exports(&workspace, &cells, arguments.check)?;
     if let (Some(settings), true) = (&cluster, execution.detach) {
-        return executor::detach(&workspace, settings);
+        return executor::detach(&workspace, &arguments, settings);
     }
     let mut sinks = EventSinks(vec![progress_sink(arguments.output, arguments.verbose, workspace.labels())]);
     if !arguments.dry_run && !arguments.check {

@@ -154,7 +154,7 @@ stages:
     let queued = events(&run, "queue");
     let reasons = queued.iter().filter_map(|event| event["reasons"].as_object());
     assert!(reasons.flat_map(|reasons| reasons.keys()).any(|reason| reason == "PartitionConfig"), "{queued:?}");
-    assert!(warned(&run, "jobs go on, and `cwm run` finds them again; `scancel "), "{}", run.raw.stdout);
+    assert!(warned(&run, "jobs go on, and the same command finds them again; `scancel "), "{}", run.raw.stdout);
     cluster.slurm("scancel", &["--me"]);
 }
 
@@ -281,7 +281,7 @@ fn a_detached_run_is_a_job_that_submits_the_others() {
         "echo first >>",
         "while ! test -e \"$HOME/go\"; do sleep 0.2; done; echo first >>",
     );
-    let detached = cluster.cwm(&["run", "--detach"]);
+    let detached = cluster.cwm(&["run", "--executor", "slurm", "--detach"]);
     assert_eq!(detached.code, 0, "{}", detached.stderr);
     assert!(detached.stdout.starts_with("job 1 runs it; it writes to "), "{}", detached.stdout);
     let again = cluster.cwm(&["run", "--detach"]);
