@@ -21,7 +21,8 @@ pub struct DetachedRun {
 }
 
 /// Submits a job of one core that runs this program with these arguments in this folder. If one already does so for this
-/// `pipeline`, nothing is submitted.
+/// `pipeline` by the same `command`, nothing is submitted. A command with other options is another run, such as one with other
+/// values.
 ///
 /// # Errors
 /// The store cannot be written, or Slurm does not take the job.
@@ -40,7 +41,7 @@ pub fn detach(
         for run in runs {
             if !queue.is_alive(&run.file.id) {
                 run.close_if_over();
-            } else if run.file.run_of.as_deref() == Some(pipeline) {
+            } else if run.file.run_of.as_deref() == Some(pipeline) && run.file.by == command {
                 let job = queue.job(&run.file.id).unwrap_or_default().to_owned();
                 return Ok(DetachedRun { job, output: run.folder.join(DETACHED_OUTPUT), already_running: true });
             }

@@ -281,11 +281,15 @@ fn a_detached_run_is_a_job_that_submits_the_others() {
         "echo first >>",
         "while ! test -e \"$HOME/go\"; do sleep 0.2; done; echo first >>",
     );
-    let detached = cluster.cwm(&["run", "--executor", "slurm", "--detach"]);
+    let command = ["run", "--executor", "slurm", "--detach"];
+    let detached = cluster.cwm(&command);
     assert_eq!(detached.code, 0, "{}", detached.stderr);
     assert!(detached.stdout.starts_with("job 1 runs it; it writes to "), "{}", detached.stdout);
-    let again = cluster.cwm(&["run", "--detach"]);
+    let again = cluster.cwm(&command);
     assert!(again.stdout.starts_with("job 1 is already a run of this pipeline"), "{}{}", again.stdout, again.stderr);
+    // Other options may mean other work, such as other values.
+    let other = cluster.cwm(&["run", "--executor", "slurm", "--detach", "--verbose"]);
+    assert!(other.stdout.contains(" runs it; it writes to "), "{}{}", other.stdout, other.stderr);
     cluster.context.write("go", "");
     cluster.await_true("everything is done", || cluster.cwm(&["status"]).stdout.ends_with("9 cached\n"));
     cluster.await_true("the run ends", || cluster.slurm("squeue", &["--me", "-h"]).is_empty());
