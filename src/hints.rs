@@ -11,20 +11,29 @@ const GROUPS: [&str; 3] = ["store ", "model ", "util "];
 /// The options of this command line, with and without `--set`.
 static OPTIONS: OnceLock<[String; 2]> = OnceLock::new();
 
+/// The option `--executor` of this command line, with a space before it.
+static EXECUTOR: OnceLock<String> = OnceLock::new();
+
 /// Remembers the options of this command line for [`with_options`].
 pub fn remember(store: Option<&Path>, file: Option<&Path>, sets: &[(String, String)]) {
     OPTIONS.get_or_init(|| [sets, &[]].map(|sets| pipeline_options(store, file, sets)));
 }
 
+/// Remembers the option `--executor` of this command line for [`with_options`]: without it, `cwm run` in a hint would do elsewhere
+/// what this run left.
+pub fn remember_executor(name: &str) {
+    EXECUTOR.get_or_init(|| format!(" --executor {name}"));
+}
+
 /// Returns a text for people with the options of this command line in each command between backquotes, so that it can be pasted.
 pub fn with_options(text: &str) -> String {
     match OPTIONS.get() {
-        Some([all, without_sets]) => complete(text, all, without_sets),
+        Some([all, without_sets]) => complete(text, all, without_sets, EXECUTOR.get().map_or("", String::as_str)),
         None => text.to_owned(),
     }
 }
 
-fn complete(text: &str, all: &str, without_sets: &str) -> String {
+fn complete(text: &str, all: &str, without_sets: &str, executor: &str) -> String {
     const START: &str = "`cwm ";
     let mut completed = String::new();
     let mut rest = text;
@@ -40,6 +49,7 @@ fn complete(text: &str, all: &str, without_sets: &str) -> String {
             _ if has_pipeline => String::new(),
             // Its `-f` is `--follow`.
             "log" => all.replacen(" -f ", " --file ", 1),
+            "run" if !typed.contains(" --executor ") => format!("{all}{executor}"),
             "run" | "status" | "why" | "accept" | "show" | "export" | "sql" | "lock" | "push" | "pull"
             | "store verify" | "model track" | "uci" | "reward" => all.to_owned(),
             "store ls" | "store tag" | "store du" | "store gc" | "diff" | "runs" => without_sets.to_owned(),
@@ -96,7 +106,7 @@ mod tests {
 
     #[test]
     fn every_command_in_a_hint_gets_the_options_that_it_has() {
-        let completed = |text| complete(text, " -f a.yaml --set n=1", " -f a.yaml");
+        let completed = |text| complete(text, " -f a.yaml --set n=1", " -f a.yaml", "");
         for (text, expected) in [
             (
                 "`cwm run` computes it; `cwm why 'm[x=1]'`",
@@ -112,5 +122,10 @@ mod tests {
         ] {
             assert_eq!(completed(text), expected);
         }
+        let of_slurm = |text| complete(text, " -f a.yaml", " -f a.yaml", " --executor slurm");
+        let hint = "`cwm run` submits it, `cwm run --executor local` runs it, `cwm why a`";
+        let expected = "`cwm run -f a.yaml --executor slurm` submits it, `cwm run -f a.yaml --executor local` runs it, \
+                        `cwm why -f a.yaml a`";
+        assert_eq!(of_slurm(hint), expected);
     }
 }

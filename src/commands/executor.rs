@@ -2,8 +2,10 @@
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::retry_command;
+use crate::hints;
 use crate::output::print;
 use crate::workspace::Workspace;
+use clap::ValueEnum;
 use cwm_core::{Error, ExitCode};
 use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
 use cwm_slurm::JobSettings;
@@ -14,6 +16,9 @@ use cwm_slurm::isolated::RemoteStoreConfig;
 /// # Errors
 /// An option has no meaning with this executor.
 pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettings>, Error> {
+    if let Some(value) = arguments.execution.executor.and_then(|executor| executor.to_possible_value()) {
+        hints::remember_executor(value.get_name());
+    }
     let by_default = site.executor == ExecutorKind::Slurm;
     if !arguments.execution.executor.map_or(by_default, |chosen| chosen == Executor::Slurm) {
         if arguments.execution.detach {
