@@ -19,8 +19,8 @@ pub fn remember(store: Option<&Path>, file: Option<&Path>, sets: &[(String, Stri
     OPTIONS.get_or_init(|| [sets, &[]].map(|sets| pipeline_options(store, file, sets)));
 }
 
-/// Remembers the option `--executor` of this command line for [`with_options`]: without it, `cwm run` in a hint would do elsewhere
-/// what this run left.
+/// Remembers the option `--executor` of this command line for [`with_options`]: without it, `cwm run` in a hint would do
+/// elsewhere what this run left.
 pub fn remember_executor(name: &str) {
     EXECUTOR.get_or_init(|| format!(" --executor {name}"));
 }
