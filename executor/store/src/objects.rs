@@ -158,5 +158,9 @@ fn produced_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<P
         let executable = metadata.mode() & 0o100 != 0;
         return Ok(ProducedFile { path: path.to_owned(), name, size: metadata.len(), executable });
     };
-    Err(FileError::refused(path, what, "an output consists of plain files that belong to it alone; copy what it needs"))
+    Err(FileError::refused(
+        path,
+        what,
+        "an output consists of plain files that belong to it alone; copy what it needs (`cp -L`)",
+    ))
 }
