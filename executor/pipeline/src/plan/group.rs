@@ -56,7 +56,10 @@ impl Planner<'_> {
                 make_distinct(&mut sources);
                 let twice = sources.windows(2).find(|pair| pair[0].label == pair[1].label);
                 let hint = "each artifact of a group has a label of its own: the cell, or the name of the file";
-                twice.map(|pair| given_twice(bound, &pair[0].label, hint))
+                let problem = twice.map(|pair| given_twice(bound, &pair[0].label, hint));
+                // A command finds a group as links with the labels as names.
+                let of_command = group && input.count.is_none();
+                problem.or_else(|| if of_command { shared_link_name(bound, &sources) } else { None })
             }
         };
         if let Some(problem) = problem {
@@ -132,6 +135,23 @@ fn make_distinct(sources: &mut [Source]) {
 fn given_twice(bound: &BoundInput, label: &Label, hint: &str) -> Diagnostic {
     let message = format!("input `{}` is given `{label}` twice", bound.input.name);
     Diagnostic::at(bound.place, message).hint(hint)
+}
+
+/// Returns the problem of two artifacts whose links would have one name, since a name cannot hold the slash of a label.
+fn shared_link_name(bound: &BoundInput, sources: &[Source]) -> Option<Diagnostic> {
+    let has_slash = |source: &Source| source.label.coordinates.iter().any(|(_, value)| value.contains('/'));
+    if !sources.iter().any(has_slash) {
+        return None;
+    }
+    let mut labels: HashMap<String, &Label> = HashMap::new();
+    sources.iter().find_map(|Source { label, .. }| {
+        let name = label.to_string().replace('/', "_");
+        let other = labels.insert(name.clone(), label)?;
+        let input = &bound.input.name;
+        let message =
+            format!("`{other}` and `{label}` would have one name in the folder of the input `{input}`, `{name}`");
+        Some(Diagnostic::at(bound.place, message).hint("give the values other labels: `{ label: value }`"))
+    })
 }
 
 fn single_source_error(bound: &BoundInput, sources: &[Source], open: &mut Vec<String>) -> Diagnostic {

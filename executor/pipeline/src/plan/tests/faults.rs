@@ -272,6 +272,20 @@ stages:
 }
 
 #[test]
+fn artifacts_of_a_command_whose_links_would_have_one_name_are_refused() {
+    let text = |matrix: &str| {
+        format!(
+            "cwm: 1\nstages:\n  a: {{ stage: command, matrix: {{ s: {matrix} }}, with: {{ run: x, s: $s }} }}\n  \
+             b: {{ stage: command, from: {{ all: a }}, with: {{ run: x }} }}\n"
+        )
+    };
+    let problem = reported(&text("[a/b, x, a_b]"), &[]);
+    let message = "`a[s=a/b]` and `a[s=a_b]` would have one name in the folder of the input `all`, `a[s=a_b]`";
+    assert!(problem.contains(message), "{problem}");
+    plan(&text("[a/b, x, a_c]"));
+}
+
+#[test]
 fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let reported = |name: &str, bytes: Option<&[u8]>| {
