@@ -147,12 +147,22 @@ fn root_path(store: &Store, lock: &Path) -> PathBuf {
 pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
     let absolute = std::path::absolute(lock).map_err(FileError::io("find", lock))?;
     let mut found = false;
-    for path in [fs::canonicalize(&absolute).ok(), Some(absolute)].into_iter().flatten() {
+    for path in [resolve(&absolute), absolute] {
         let file = root_path(store, &path);
         found |= file.exists();
         DurableFs::default().remove(&file)?;
     }
     Ok(found)
+}
+
+/// Returns a path without links and `..` as far as it exists: a lock file may be gone, with its folder.
+fn resolve(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|ancestor| Some((fs::canonicalize(ancestor).ok()?, ancestor)));
+    match existing.map(|(found, ancestor)| (found, path.strip_prefix(ancestor))) {
+        Some((found, Ok(rest))) if rest != Path::new("") => found.join(rest),
+        Some((found, _)) => found,
+        None => path.to_owned(),
+    }
 }
 
 /// Returns everything that names results.
