@@ -9,13 +9,13 @@ mod progress;
 mod terminal;
 mod text;
 
-use std::io::{IsTerminal, stderr};
+use std::io::stderr;
 
 use cwm_contract::Label;
 use cwm_engine::EventSink;
 
 use crate::cli::Output;
-use crate::output::is_json;
+use crate::output::{is_json, obeys_controls};
 use json::Json;
 pub use json::RunLog;
 use plain::Plain;
@@ -29,7 +29,7 @@ pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn 
 
 /// Returns the sink that shows events to people: live on a terminal, unless `output` is plain.
 pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
-    match output == Output::Live || output != Output::Plain && stderr().is_terminal() {
+    match output == Output::Live || output != Output::Plain && obeys_controls(&stderr()) {
         true => Box::new(Terminal::new(verbose, all)),
         false => Box::new(Plain::new(verbose, all)),
     }
