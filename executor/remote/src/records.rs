@@ -38,7 +38,7 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
 pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>)> {
     let bytes = client.read_small(&layout::record(key, digest), LARGEST_RECORD).await?;
     if Digest::of(&bytes) != *digest {
-        return Err(invalid(key, digest, "does not have the digest that names it"));
+        return Err(damaged(key, digest, "does not have the digest that names it"));
     }
     let record = check_record(key, &bytes).map_err(|what| invalid(key, digest, &what))?;
     Ok((record, bytes))
@@ -64,14 +64,12 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
     while let Some((digest, result, one)) = records.next().await {
         match one {
             // A push relies on the results in the index.
-            Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(invalid(
-                key,
-                &digest,
-                "has another result than in the index; `cwm push --force` by a person who has it mends that",
-            )),
+            Ok((record, _)) if result_of(&record.output_digests()) != result => {
+                found.invalid.push(damaged(key, &digest, "has another result than in the index"))
+            }
             Ok(pair) => found.records.push(pair),
             Err(error @ RemoteError::Invalid(_)) => found.invalid.push(error),
-            Err(RemoteError::NotFound) => found.invalid.push(invalid(key, &digest, "is gone")),
+            Err(RemoteError::NotFound) => found.invalid.push(damaged(key, &digest, "is gone")),
             Err(error) => return Err(error),
         }
     }
@@ -80,4 +78,8 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
 
 fn invalid(key: &Key, digest: &Digest, what: &str) -> RemoteError {
     RemoteError::Invalid(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()))
+}
+
+fn damaged(key: &Key, digest: &Digest, what: &str) -> RemoteError {
+    invalid(key, digest, &format!("{what}; `cwm push --force` by a person who has the result repairs that"))
 }

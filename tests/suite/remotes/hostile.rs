@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Lab, sound, well};
+use super::{Lab, damage, sound, well};
 use crate::context::Context;
 
 /// Replaces a record of `stage` on the remote by what `change` makes of its text, under the right names.
@@ -56,6 +56,22 @@ fn a_record_that_does_not_match_the_index_is_rejected() {
     well(ada.cwm(&["push"]));
     assert_eq!(fs::read_to_string(&index).unwrap(), right);
     well(ben.cwm(&["pull"]));
+}
+
+#[test]
+fn a_push_with_force_takes_a_damaged_record_out_of_the_index() {
+    let lab = Lab::new();
+    let (ada, ben, cyd) = (lab.person(), lab.person(), lab.person());
+    ada.run(&["--push"]);
+    let record =
+        lab.files(".json").into_iter().find(|file| fs::read_to_string(file).unwrap().contains("\"label\":\"games\""));
+    damage(&record.expect("a record"), |bytes| bytes.push(b' '));
+    let pulled = ben.cwm(&["pull", "games"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("`cwm push --force` by a person"), "{}", pulled.stderr);
+    // The same result, in a record of its own.
+    ben.run(&[]);
+    well(ben.cwm(&["push", "--force"]));
+    well(cyd.cwm(&["pull"]));
 }
 
 #[test]
