@@ -9,7 +9,7 @@ use cwm_core::{Error, list_some, shell_quote};
 use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs, output_of};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
-use cwm_project::accepted::Accepted;
+use cwm_project::accepted::AcceptedChanges;
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
@@ -37,7 +37,7 @@ pub struct Workspace {
     /// The pinned downloads.
     pub pins: Pins,
     /// The accepted changes of code.
-    pub accepted: Accepted,
+    pub accepted: AcceptedChanges,
     skipped_records: Option<SkippedRecordsWarning>,
 }
 
@@ -71,7 +71,7 @@ impl Workspace {
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);
         let locked = runs::nearest(&plan.file, &plan.sets)?;
-        let accepted = Accepted::for_pipeline(&plan.file)?;
+        let accepted = AcceptedChanges::for_pipeline(&plan.file)?;
         Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
     }
 

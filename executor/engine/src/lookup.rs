@@ -9,7 +9,7 @@ use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Key, OutputDigests, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
-use cwm_project::accepted::Accepted;
+use cwm_project::accepted::AcceptedChanges;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_store::external_files::DigestCache;
@@ -29,7 +29,7 @@ pub struct RunInputs<'a> {
     /// `sources.lock`.
     pub pins: &'a Pins,
     /// `accepted.lock`.
-    pub accepted: &'a Accepted,
+    pub accepted: &'a AcceptedChanges,
 }
 
 impl<'a> RunInputs<'a> {

@@ -8,9 +8,9 @@ use crate::lookup::RunInputs;
 use crate::status::CacheStatus;
 
 /// Discards the events of a preview.
-struct Silent;
+struct DiscardingReporter;
 
-impl Reporter for Silent {
+impl Reporter for DiscardingReporter {
     fn report(&self, _event: Event) {}
 }
 
@@ -45,5 +45,5 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
         }
         task.inputs.insert(name.clone(), found);
     }
-    Ok(stage.preview(&Context::new(stage, task, Box::new(Silent), Cancellation::default()))?)
+    Ok(stage.preview(&Context::new(stage, task, Box::new(DiscardingReporter), Cancellation::default()))?)
 }

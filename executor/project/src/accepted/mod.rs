@@ -120,16 +120,16 @@ impl LineEntry for AcceptedChange {
 /// "split 9f31c06a44d2": {"kind": "split", "code": {"base": ["1a…", "7b…"], "crate cwm-split": ["c0…", "3d…"]}, "by": …}
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Accepted(LineFile<AcceptedChange>);
+pub struct AcceptedChanges(LineFile<AcceptedChange>);
 
-impl Accepted {
+impl AcceptedChanges {
     /// Reads the changes that were accepted beside the pipeline in `yaml`; none if there is no file. Of a merge conflict both
     /// sides are taken.
     ///
     /// # Errors
     /// The file cannot be read, or a newer cwm wrote it.
-    pub fn for_pipeline(yaml: &Path) -> Result<Accepted, Error> {
-        Ok(Accepted(LineFile::for_pipeline(yaml, FILE_NAME)?))
+    pub fn for_pipeline(yaml: &Path) -> Result<AcceptedChanges, Error> {
+        Ok(AcceptedChanges(LineFile::for_pipeline(yaml, FILE_NAME)?))
     }
 
     /// Returns the problems of the file. Two who accept one change differ in their names only, which is none.
@@ -186,7 +186,7 @@ impl Accepted {
     /// It cannot be read or written; it is then what it was.
     pub fn save(&self, added: Vec<AcceptedChange>, removed: &[String]) -> Result<(), Error> {
         let _lock = self.0.lock_folder()?;
-        let mut now = Accepted(LineFile::read(self.0.path())?);
+        let mut now = AcceptedChanges(LineFile::read(self.0.path())?);
         added.into_iter().for_each(|change| now.add(change));
         now.0.entries.retain(|name, _| !removed.contains(name));
         now.0.save()?;

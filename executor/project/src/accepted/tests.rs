@@ -24,8 +24,8 @@ fn change(old: &Code, new: &Code) -> AcceptedChange {
     }
 }
 
-fn accepted(changes: &[(Code, Code)]) -> Accepted {
-    let mut accepted = Accepted::default();
+fn accepted(changes: &[(Code, Code)]) -> AcceptedChanges {
+    let mut accepted = AcceptedChanges::default();
     changes.iter().for_each(|(old, new)| accepted.add(change(old, new)));
     accepted
 }
@@ -69,7 +69,7 @@ fn the_file_is_a_line_a_change_and_both_sides_of_a_conflict_count() {
     let yaml = folder.path().join("pipeline.yaml");
     let path = folder.path().join(FILE_NAME);
     let [one, two, three] = [1, 2, 3].map(|base| code(base, &[]));
-    let accepted = Accepted::for_pipeline(&yaml).unwrap();
+    let accepted = AcceptedChanges::for_pipeline(&yaml).unwrap();
     accepted.save(Vec::new(), &[]).unwrap();
     assert!(!path.exists(), "nothing is no file");
     let (first, second) = (change(&one, &two), change(&two, &three));
@@ -77,23 +77,23 @@ fn the_file_is_a_line_a_change_and_both_sides_of_a_conflict_count() {
     accepted.save(vec![second.clone()], &[]).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("\"split ")).count(), 2, "{text}");
-    let read = Accepted::for_pipeline(&yaml).unwrap();
+    let read = AcceptedChanges::for_pipeline(&yaml).unwrap();
     assert_eq!(read.changes().count(), 2);
     assert!(read.changes().any(|change| *change == first) && read.problems().next().is_none());
 
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('"')).collect();
     let conflict = format!("cwm-accepted: 1\n<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n", lines[0], lines[1]);
     fs::write(&path, conflict).unwrap();
-    let both = Accepted::for_pipeline(&yaml).unwrap();
+    let both = AcceptedChanges::for_pipeline(&yaml).unwrap();
     assert_eq!((both.changes().count(), both.problems().count()), (2, 1), "{:?}", both);
 
     // A line that was edited by hand has the name of another change.
     fs::write(&path, text.replace("\"b1\"", "\"b9\"")).unwrap();
-    let edited = Accepted::for_pipeline(&yaml).unwrap();
+    let edited = AcceptedChanges::for_pipeline(&yaml).unwrap();
     assert_eq!((edited.changes().count(), edited.problems().count()), (1, 1), "{:?}", edited);
     fs::write(&path, "cwm-accepted: 2\n").unwrap();
-    assert!(Accepted::for_pipeline(&yaml).unwrap_err().message.contains("format 2"));
-    assert!(Accepted::for_pipeline(&PathBuf::from("accepted.yaml")).is_err(), "its lock file would be this one");
+    assert!(AcceptedChanges::for_pipeline(&yaml).unwrap_err().message.contains("format 2"));
+    assert!(AcceptedChanges::for_pipeline(&PathBuf::from("accepted.yaml")).is_err(), "its lock file would be this one");
 }
 
 proptest! {
