@@ -6,13 +6,13 @@ use cwm_contract::Failure;
 use cwm_encoding::LABELS;
 use cwm_inside::linear_probe::{LayerProbe, Probes, ProbesDescription, SQUARES, Target};
 
-use super::inside::Inside;
+use super::inside::InspectedModel;
 use super::position_prediction::ProbedBoard;
 use super::prediction;
 
 /// A linear probe of a layer, with its model.
 pub struct BoardReader<'m> {
-    inside: &'m Inside,
+    inside: &'m InspectedModel,
     layer: usize,
     normed: bool,
     probe: LayerProbe,
@@ -23,7 +23,7 @@ impl<'m> BoardReader<'m> {
     ///
     /// # Errors
     /// They cannot be read, are of another model, do not read whole boards after each ply, or have no such layer.
-    pub fn open(folder: &Path, layer: Option<u64>, inside: &'m Inside) -> Result<Self, Failure> {
+    pub fn open(folder: &Path, layer: Option<u64>, inside: &'m InspectedModel) -> Result<Self, Failure> {
         let mut probes = Probes::read(folder)?;
         let unusable = |what: String| Failure::input(format!("the linear probes {} {what}", folder.display()));
         check_model(&probes.description, inside).map_err(|(what, hint)| unusable(what).hint(hint))?;
@@ -56,7 +56,7 @@ impl<'m> BoardReader<'m> {
 }
 
 /// Refuses linear probes of another model: what is wrong, and what to do.
-fn check_model(of: &ProbesDescription, inside: &Inside) -> Result<(), (String, String)> {
+fn check_model(of: &ProbesDescription, inside: &InspectedModel) -> Result<(), (String, String)> {
     let model = &inside.model;
     if of.network != "trained" {
         let hint = "name those of the trained network (`network: trained`)";

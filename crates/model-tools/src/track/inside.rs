@@ -1,4 +1,4 @@
-//! A checkpoint that is looked inside.
+//! A model whose logits and residual stream are read.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use cwm_models::{Sites, device};
 use super::follower::check_prefix;
 
 /// A model of boards or of words on the CPU. It reads all tokens so far at every turn.
-pub struct Inside {
+pub struct InspectedModel {
     /// The model.
     pub model: Model,
     workers: WorkerPool,
 }
 
-impl Inside {
+impl InspectedModel {
     /// Opens a checkpoint.
     ///
     /// # Errors
     /// It cannot be read, or is of a model of neither.
     pub fn open(checkpoint: &Path) -> Result<Self, Failure> {
         let model = Model::open(checkpoint, WeightsOf::Trained, &device::cpu())?;
-        Ok(Inside { model, workers: WorkerPool::new(1)? })
+        Ok(InspectedModel { model, workers: WorkerPool::new(1)? })
     }
 
     /// The logits after the last of these tokens.

@@ -9,7 +9,7 @@ use cwm_policy::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, piece
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Position, Rank, Role, Square};
 
-use super::inside::Inside;
+use super::inside::InspectedModel;
 use super::position_prediction::MovePrediction;
 use super::prediction::distribution;
 
@@ -24,7 +24,7 @@ const MOVES: usize = 3;
 ///
 /// # Errors
 /// The words are more than the model reads.
-pub fn likeliest(inside: &Inside, read: &[u16], position: &Chess) -> Result<Vec<MovePrediction>, Failure> {
+pub fn likeliest(inside: &InspectedModel, read: &[u16], position: &Chess) -> Result<Vec<MovePrediction>, Failure> {
     let mut found = Vec::new();
     if position.legal_moves().is_empty() {
         return Ok(found);

@@ -26,7 +26,7 @@ use cwm_contract::{Failure, ModelHints, TrackReport, TrackRequest};
 use cwm_inside::Task;
 
 use board_reader::BoardReader;
-use inside::Inside;
+use inside::InspectedModel;
 use position_prediction::PositionPrediction;
 use summary::Summary;
 
@@ -66,7 +66,7 @@ fn track(
         let what = format!("{} is a file of weights, and linear probes are of a checkpoint", request.model.display());
         return Err(Failure::input(what).hint("`cwm model import` makes a checkpoint of it"));
     }
-    let inside = Inside::open(&request.model)?;
+    let inside = InspectedModel::open(&request.model)?;
     let reader = request.probes.as_deref().map(|folder| BoardReader::open(folder, request.layer, &inside));
     let reader = reader.transpose()?;
     match inside.model.task() {

@@ -8,14 +8,14 @@ use cwm_policy::inputs::words::Words;
 
 use super::board_reader::BoardReader;
 use super::game::Game;
-use super::inside::Inside;
+use super::inside::InspectedModel;
 use super::likeliest::likeliest;
 use super::moves::Moves;
 use super::position_prediction::{HeadPrediction, PositionPrediction};
 
 /// Reports the likeliest moves in each position, and what the linear probe reads there.
 pub fn follow(
-    inside: &Inside,
+    inside: &InspectedModel,
     game: u64,
     reader: Option<&BoardReader<'_>>,
     text: &mut dyn BufRead,

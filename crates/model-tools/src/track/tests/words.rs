@@ -11,7 +11,7 @@ use cwm_policy::inputs::words::{FIRST_PROMOTION, FIRST_SQUARE, VOCABULARY, word_
 
 use super::of;
 use super::probed::{initial_position, read, write};
-use crate::track::inside::Inside;
+use crate::track::inside::InspectedModel;
 use crate::track::likeliest::likeliest;
 use crate::track::position_prediction::{HeadPrediction, MovePrediction, PositionPrediction};
 
@@ -106,7 +106,7 @@ fn a_planted_board_is_read_in_a_model_of_words() {
 fn no_move_is_likelier_than_those_found() {
     let folder = tempfile::tempdir().unwrap();
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 5).unwrap();
-    let inside = Inside::open(folder.path()).unwrap();
+    let inside = InspectedModel::open(folder.path()).unwrap();
     let found = likeliest(&inside, &[1], &shakmaty::Chess::default()).unwrap();
     let of = |read: &[u16]| {
         let logits = inside.logits(read).unwrap();
