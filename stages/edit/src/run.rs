@@ -67,12 +67,15 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let editor = Editor { config: &config, dataset: &dataset, model: &model, workers, sites, probes: &probes };
 
     let (mut rows, mut left_out) = (Vec::new(), LeftOutCounts::new());
+    // Rows come by ply, in whatever order the parameter has them.
+    let mut plies = config.plies.clone();
+    plies.sort_unstable();
     let total = config.games.map_or(dataset.len(), |games| dataset.len().min(games as usize));
     context.activity("editing");
     for first in (0..total).step_by(WINDOW) {
         context.check_cancelled()?;
         let window = first..total.min(first + WINDOW);
-        let games = cases::read(&dataset, window.clone(), &model, &config.plies, &mut left_out)?;
+        let games = cases::read(&dataset, window.clone(), &model, &plies, &mut left_out)?;
         editor.edit(&games, &mut left_out, &mut rows)?;
         context.progress(window.end as u64, Some(total as u64), "games");
     }

@@ -149,6 +149,15 @@ fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
 }
 
 #[test]
+fn rows_come_by_game_and_ply_in_whatever_order_plies_are_given() {
+    let given = setup(Task::Moves, "gpt");
+    let rows = |name: &str, plies: &[i128]| given.run(given.trial(name).with("plies", ints(plies))).0;
+    let found = rows("descending", &[9, 4]);
+    assert!(found.is_sorted_by_key(|row| (row.game, row.ply)));
+    assert_eq!(found, rows("ascending", &[4, 9]));
+}
+
+#[test]
 fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     let given = setup(Task::Moves, "gpt");
     let cases = texts(&["e2e4  d7d5: d5=. d7=p e7=. e5=p"]);
