@@ -54,9 +54,11 @@ impl Stage for LinearProbe {
     }
 
     fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        let config = Config::read(values).ok()?;
-        let wrong = given.contains(&"autoencoder") && config.composition;
-        wrong.then(|| "has an `autoencoder`, and `composition` is of the stream".to_owned())
+        let config = Config::read(values).ok().filter(|_| given.contains(&"autoencoder"))?;
+        // Autoencoders are of the stream before the final norm.
+        let of_stream = [("composition", config.composition), ("normed", config.normed)];
+        let (name, _) = of_stream.into_iter().find(|(_, is_set)| *is_set)?;
+        Some(format!("has an `autoencoder`, and `{name}` is of the stream"))
     }
 
     fn outputs(&self) -> Vec<Output> {

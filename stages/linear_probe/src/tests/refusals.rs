@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_chess::{DatasetRow, DatasetWriter, sample};
 use cwm_contract::testing::Trial;
-use cwm_contract::{Event, Parameters, Stage, Value};
+use cwm_contract::{Event, Parameters, Stage, Value, Values};
 use cwm_encoding::{LABELS, START};
 use cwm_inside::Task;
 use cwm_inside::linear_probe::Probes;
@@ -101,13 +101,30 @@ fn a_game_to_train_on_is_not_measured_on() {
     assert!(failure.message.ends_with("is among the games to train on, and is to be measured on"), "{failure}");
 }
 
+/// All parameters, of which some are given.
+fn values(given: &[(&str, Value)]) -> Values {
+    let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+    defaults.chain(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()))).collect()
+}
+
+#[test]
+fn what_is_of_the_stream_is_refused_beside_an_autoencoder() {
+    let wrong = |name: &str, inputs: &[&str]| {
+        LinearProbe.check_inputs_for(&values(&[(name, Value::Bool(true))]), inputs).unwrap_or_default()
+    };
+    for name in ["composition", "normed"] {
+        let message = format!("has an `autoencoder`, and `{name}` is of the stream");
+        assert_eq!(wrong(name, &["checkpoint", "autoencoder"]), message);
+        assert_eq!(wrong(name, &["checkpoint"]), "");
+    }
+    assert_eq!(LinearProbe.check_inputs_for(&values(&[]), &["checkpoint", "autoencoder"]), None);
+}
+
 #[test]
 fn parameters_that_cannot_be_meant_are_refused() {
     let faults = |given: &[(&str, Value)]| {
-        let mut values: cwm_contract::Values =
-            Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
-        values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        LinearProbe.check(&values).iter().map(|fault| fault.parameter.to_string()).collect::<Vec<_>>()
+        let faults = LinearProbe.check(&values(given));
+        faults.iter().map(|fault| fault.parameter.to_string()).collect::<Vec<_>>()
     };
     assert!(faults(&[]).is_empty());
     assert_eq!(faults(&[("lr", Value::Float(0.0))]), ["lr"]);
