@@ -107,6 +107,16 @@ impl Config {
         faults
     }
 
+    /// Parameters without effect with these values.
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
+        let of_training = ["epochs", "batch_size", "lr", "beta1", "beta2", "weight_decay", "warmup_share"];
+        let mut unused = if self.is_trained() { Vec::new() } else { of_training.to_vec() };
+        if self.network != "untrained" {
+            unused.push("untrained_seed");
+        }
+        unused
+    }
+
     /// What is read of each square.
     pub fn target(&self) -> Target {
         Target::named(&self.target).unwrap_or(Target::Both)

@@ -76,6 +76,10 @@ impl Stage for LinearProbe {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
+    }
+
     fn uses_devices(&self) -> bool {
         true
     }

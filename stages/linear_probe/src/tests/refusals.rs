@@ -121,6 +121,15 @@ fn what_is_of_the_stream_is_refused_beside_an_autoencoder() {
 }
 
 #[test]
+fn what_has_no_effect_is_no_part_of_the_key() {
+    let unused = |given: &[(&str, Value)]| LinearProbe.unused_parameters(&values(given));
+    assert_eq!(unused(&[]), ["untrained_seed"]);
+    assert!(unused(&[("network", text("untrained"))]).is_empty());
+    let of_difference = unused(&[("method", text("difference"))]);
+    assert!(of_difference.contains(&"lr") && of_difference.contains(&"epochs") && !of_difference.contains(&"seed"));
+}
+
+#[test]
 fn parameters_that_cannot_be_meant_are_refused() {
     let faults = |given: &[(&str, Value)]| {
         let faults = LinearProbe.check(&values(given));
