@@ -111,6 +111,14 @@ impl<'a> Games<'a> {
         (self.taken as u64, self.places.len() as u64)
     }
 
+    /// What to note of games that are left out; `None` if there is none.
+    pub fn left_out_note(&self) -> Option<String> {
+        let count = |reason: &str| self.left_out.get(reason).copied().unwrap_or_default();
+        let (too_long, other_rules) = (count("too_long"), count("other_rules"));
+        let note = format!("input `games`: {too_long} games too long and {other_rules} of other rules are left out");
+        (too_long + other_rules > 0).then_some(note)
+    }
+
     /// Number of games whose moves are those of a game of `train`.
     ///
     /// # Errors

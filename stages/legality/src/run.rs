@@ -37,6 +37,7 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let batch_tokens = config.batch_tokens as usize;
     let dataset = Dataset::open(context.input("games")?)?;
     let mut games = Games::new(&dataset, &model, config)?;
+    games.left_out_note().into_iter().for_each(|note| context.note(note));
     let train = context.optional_input("train").map(Dataset::open).transpose()?;
     let seen = train.map(|train| games.seen_in(&train)).transpose()?;
     let of = LegalityOf {
