@@ -35,7 +35,7 @@ impl Facts {
         let values = BESIDE_THE_PAPER.iter().flat_map(|spec| spec.printed).flat_map(|row| row.values);
         let used: Vec<[&str; 3]> = values.map(|(_, fact)| *fact).collect();
         let rows = self.facts.iter().filter(|fact| used.iter().all(|used| fact[..3] != *used));
-        let caption = "Facts of the paper's text that stand beside no number of ours, as printed.";
+        let caption = "Facts of the paper's text that stand beside no number of ours, as printed. A source `code` is the README of the authors' code, and `derived` is computed from the text.";
         list("inside-words", "What the paper says in words", caption, rows)
     }
 
