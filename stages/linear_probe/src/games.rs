@@ -79,8 +79,14 @@ impl<'a> Games<'a> {
             let left_out =
                 format!("{} games are too long, {} are of other rules", games.too_long, games.of_other_rules);
             let failure = Failure::input(format!("{message}: {left_out}"));
-            let hint = "`max_tokens` cuts long games in place of leaving them out";
-            return Err(if games.too_long > 0 { failure.hint(hint) } else { failure });
+            let are_read = all as u64 > games.too_long + games.of_other_rules;
+            return Err(if are_read {
+                failure.hint("`last: 0` looks at all tokens of each game, `phase: any` at tokens of all phases")
+            } else if games.too_long > 0 {
+                failure.hint("`max_tokens` cuts long games in place of leaving them out")
+            } else {
+                failure
+            });
         }
         Ok(games)
     }

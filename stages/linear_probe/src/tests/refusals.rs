@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_chess::{DatasetRow, DatasetWriter, sample};
 use cwm_contract::testing::Trial;
-use cwm_contract::{Event, Parameters, Stage, Value, Values};
+use cwm_contract::{Event, Failure, Parameters, Stage, Value, Values};
 use cwm_encoding::{LABELS, START};
 use cwm_inside::Task;
 use cwm_inside::linear_probe::Probes;
@@ -15,9 +15,13 @@ use super::stage::run;
 use crate::LinearProbe;
 use crate::config::Config;
 
-fn message(task: Task, given: &[(&str, Value)]) -> String {
+fn failure(task: Task, given: &[(&str, Value)]) -> Failure {
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), task, if task == Task::Moves { "gpt" } else { "transformer" }, given).err().unwrap().message
+    run(folder.path(), task, if task == Task::Moves { "gpt" } else { "transformer" }, given).err().unwrap()
+}
+
+fn message(task: Task, given: &[(&str, Value)]) -> String {
+    failure(task, given).message
 }
 
 fn text(value: &str) -> Value {
@@ -40,8 +44,10 @@ fn what_does_not_fit_the_model_is_named() {
         message(Task::Moves, &[("family", text("slice"))]),
         "the checkpoint is of family `gpt`, but `family` is `slice`"
     );
+    let failure = failure(Task::Moves, &[("phase", text("4")), ("max_tokens", Value::Int(3))]);
+    assert!(failure.hint.as_deref().unwrap().starts_with("`last: 0` looks at all tokens"));
     assert_eq!(
-        message(Task::Moves, &[("phase", text("4")), ("max_tokens", Value::Int(3))]),
+        failure.message,
         "no token of the games of input `train` is read (`last`, `phase`, `max_tokens`): 0 games are too long, 0 are of other rules"
     );
 }
