@@ -42,8 +42,10 @@ fn find(task: Task, keys: Keys) -> String {
     let sound = keys == Keys::Sound;
     let pin = match sound {
         true => "If it is pinned to its own king, only squares along the line of the pin count.",
-        false => "A piece that is pinned to its own king has none.",
+        false => "A piece that is pinned to its own king has none, unless it stands beside that king.",
     };
+    // Sound keys are what the piece may do if its side moves.
+    let in_check = "While that king is in check, only moves that end the check count.";
     let about_piece = |squares: &str| {
         format!("This is about the {{piece}} on {{square}}, whichever side is to move. {squares} {pin}")
     };
@@ -55,8 +57,12 @@ fn find(task: Task, keys: Keys) -> String {
         Task::LegalMoveAll => "Which legal moves does the side to move have?".to_owned(),
         Task::CheckDetection => "The king of the side to move is in check. By which piece or pieces?".to_owned(),
         Task::CheckIn1 => "Which legal moves give check? Mates, discovered checks and checks by castling count.".to_owned(),
-        Task::CaptureSquares if sound => about_piece("On which squares could it capture a piece? A king cannot be captured."),
+        Task::CaptureSquares if sound => {
+            let question = about_piece("On which squares could it capture a piece? A king cannot be captured.");
+            format!("{question} {in_check}")
+        }
         Task::CaptureSquares => about_piece("On which squares does it attack a piece of the other side, the king included?"),
+        Task::ControlSquares if sound => format!("{} {in_check}", about_piece("To which empty squares could it go?")),
         Task::ControlSquares => about_piece("Which empty squares does it attack?"),
         Task::ProtectSquares => about_piece("On which squares does it protect a piece of its own side? The king does not count."),
         Task::Pin => "Which pins are there, by pieces of either side? In a pin, a bishop, rook or queen attacks a piece along a \

@@ -81,6 +81,21 @@ fn our_own_prompts_are_filled_end_as_they_must_and_do_not_give_the_key() {
 }
 
 #[test]
+fn our_own_prompts_say_what_check_and_pin_leave_of_a_pieces_squares() {
+    let Some(published) = golden::published() else { return };
+    let question = |keys, task_type: &str| {
+        let mut item = published.iter().find(|item| item.task_type == task_type).unwrap().clone();
+        Wording::own(keys).ask(&mut item).unwrap();
+        item.question
+    };
+    for task_type in ["structural_capture_squares", "structural_control_squares", "structural_protect_squares"] {
+        let (sound, published) = (question(Keys::Sound, task_type), question(Keys::Published, task_type));
+        assert_eq!(sound.contains("only moves that end the check"), !task_type.contains("protect"), "{sound}");
+        assert!(published.contains("none, unless it stands beside that king"), "{published}");
+    }
+}
+
+#[test]
 fn each_task_has_a_question_of_ours() {
     let wording = Wording::own(Keys::Sound);
     assert!(Task::all().all(|task| wording.has(task)));
