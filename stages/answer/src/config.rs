@@ -57,8 +57,8 @@ parameters! {
         /// What a question does to the stage that has no answer after all attempts, or is too long for the model: `fail` ends it
         /// and keeps the other answers, `count` writes an empty answer with its `fault`.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "count"]),
-        /// The keys that `rules` and `engine` compute of Structural tasks and Motifs: those of the `published` items, or the `sound`
-        /// ones of items that were built so.
+        /// The keys that `rules`, `engine` and `believed` compute of Structural tasks and Motifs: those of the `published` items, or
+        /// the `sound` ones of items that were built so.
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// A program that speaks UCI, of the player `engine`, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes
         /// are part of the key. Without one, our own engine answers, which is weaker.
@@ -117,7 +117,7 @@ impl Config {
         if self.samples == 1 {
             unused.push("samples");
         }
-        if !matches!(&*self.player, "rules" | "engine") {
+        if !matches!(&*self.player, "rules" | "engine" | "believed") {
             unused.push("keys");
         }
         match (&*self.player, &self.engine) {

@@ -40,12 +40,12 @@ fn en_passant(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(*file, rank))
 }
 
-/// The answer to a Structural task or Motif as it follows from a believed position: an empty list is `none`. None for other tasks,
-/// and for tasks about a square without one.
-pub fn believed_answer(task: Task, square: Option<Square>, position: &Position) -> Option<String> {
+/// The answer to a Structural task or Motif as it follows from a believed position, by these keys: an empty list is `none`. None for
+/// other tasks, and for tasks about a square without one.
+pub fn believed_answer(task: Task, square: Option<Square>, position: &Position, keys: Keys) -> Option<String> {
     let answer = match task {
         Task::StateTrackingShort | Task::StateTrackingMid | Task::StateTrackingLong => position.fen(),
-        _ => on_position(task, position, square, Keys::Published)?,
+        _ => on_position(task, position, square, keys)?,
     };
     Some(if answer.is_empty() { "none".to_owned() } else { answer })
 }

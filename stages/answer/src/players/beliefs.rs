@@ -10,7 +10,7 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 use cwm_contract::Failure;
 use cwm_encoding::LABELS;
-use cwm_questions::truth::{believed_answer, believed_position, target_square};
+use cwm_questions::truth::{Keys, believed_answer, believed_position, target_square};
 use cwm_questions::{Category, Form, Item};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
@@ -61,12 +61,12 @@ impl Beliefs {
         Ok(Beliefs(beliefs))
     }
 
-    /// The response to an item, as it follows from the believed board: empty if there is no board without both kings. `None` of tasks
-    /// that a board does not answer.
+    /// The response to an item, as it follows from the believed board by these keys: empty if there is no board without both kings.
+    /// `None` of tasks that a board does not answer.
     ///
     /// # Errors
     /// The item is not from a game, or nothing was predicted of its position.
-    pub fn answer(&self, item: &Item) -> Result<Option<String>, Failure> {
+    pub fn answer(&self, item: &Item, keys: Keys) -> Result<Option<String>, Failure> {
         let located = |what: String| Failure::input(format!("{}: {what}", item.task_id));
         let Some(task) = item.task().filter(|task| matches!(task.category(), Category::Structural | Category::Motifs))
         else {
@@ -85,7 +85,7 @@ impl Beliefs {
         })?;
         let square = target_square(item).map_err(located)?;
         let Some(position) = believed_position(labels) else { return Ok(Some(String::new())) };
-        let answer = believed_answer(task, square, &position);
+        let answer = believed_answer(task, square, &position, keys);
         let answer = answer.ok_or_else(|| located("its metadata has no target_square".to_owned()))?;
         Ok(Some(super::terminal_line(&answer)))
     }

@@ -32,7 +32,7 @@ pub enum Player<'c> {
     /// As `Rules`, with an engine's moves and evaluations.
     Engine(&'c Config),
     /// As `Rules`, on the boards that a world model believes in.
-    WorldModel(Beliefs),
+    WorldModel(Beliefs, Keys),
 }
 
 impl<'c> Player<'c> {
@@ -46,7 +46,10 @@ impl<'c> Player<'c> {
             "random" => Ok(Player::Random(config.seed)),
             "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
-            "believed" => Beliefs::read(context.input("predictions")?, items).map(Player::WorldModel),
+            "believed" => {
+                let beliefs = Beliefs::read(context.input("predictions")?, items)?;
+                Ok(Player::WorldModel(beliefs, config.keys()))
+            }
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
         }
     }
@@ -60,7 +63,7 @@ impl<'c> Player<'c> {
             Player::Oracle => "oracle".to_owned(),
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
-            Player::WorldModel(_) => "believed".to_owned(),
+            Player::WorldModel(_, keys) => format!("believed {keys:?}"),
             Player::Engine(config) => {
                 let engine = match &config.engine {
                     Some(program) => format!("{} {}", cwm_uci::digest(&program.0)?, config.nodes),
@@ -80,7 +83,7 @@ impl<'c> Player<'c> {
             Player::Engine(config) => {
                 Some(Way::Weighted { temperature: config.temperature.unwrap_or_default(), seed: config.seed })
             }
-            Player::Rules(_) | Player::WorldModel(_) => None,
+            Player::Rules(_) | Player::WorldModel(..) => None,
         }
     }
 }
@@ -119,7 +122,7 @@ pub fn answer(
                 _ if item.task().is_none() => None,
                 (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed, sample)?)),
                 (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
-                (Player::WorldModel(beliefs), _) => beliefs.answer(item)?,
+                (Player::WorldModel(beliefs, keys), _) => beliefs.answer(item, *keys)?,
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };

@@ -72,3 +72,26 @@ fn a_world_model_is_asked_from_the_board_it_believes_in() {
     assert!(failure.message.ends_with("there are no rows"), "{failure}");
     assert!(failure.hint.unwrap().contains("keep_predictions"));
 }
+
+#[test]
+fn a_world_model_answers_with_the_keys_that_the_items_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pinned = item(Task::ControlSquares);
+    pinned.metadata.insert("target_square", "e3");
+    pinned.metadata.insert("game_id", "g");
+    pinned.metadata.insert("moves", serde_json::json!([]));
+    write_items(&folder.path().join("items.jsonl"), &[pinned]);
+    let board = chess_of_fen("4k3/4r3/8/8/8/4R3/8/4K3 w - - 0 1").unwrap().0;
+    predictions(&folder.path().join("predictions.parquet"), &[("g", 0, labels_of(&board, EnPassant::Always))]);
+    let response = |keys: &str| {
+        let run = Trial::new(folder.path().join(keys))
+            .input("items", folder.path().join("items.jsonl"))
+            .input("predictions", folder.path().join("predictions.parquet"))
+            .with("player", text("believed"))
+            .with("keys", text(keys))
+            .run(&Answer);
+        answers(&run.unwrap()).1[0].response.clone().unwrap()
+    };
+    assert_eq!(response("published"), "FINAL ANSWER: none");
+    assert_eq!(response("sound"), "FINAL ANSWER: e2, e4, e5, e6");
+}
