@@ -98,7 +98,7 @@ fn summary(measured: &Measurements) -> String {
 /// What a reader should know before any number.
 fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
-        "An answer is correct if it is the published key, by the published rule; it is sound if a chess player who follows the prompt would be \
+        "An answer is correct if it is the item's key, by the published rule; it is sound if a chess player who follows the prompt would be \
          right. Intervals are over items within tasks."
             .to_owned(),
     ];
