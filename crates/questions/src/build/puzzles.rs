@@ -118,6 +118,12 @@ impl<R: Read> PuzzleReader<R> {
         self.rows += 1;
         match read {
             Ok(false) => Ok(None),
+            // Otherwise one quote would take all rows up to the next with it.
+            Ok(true) if self.record.iter().any(|text| text.trim_end().contains('\n')) => {
+                let message =
+                    format!("{}, row {}: a text in quotes goes on over the end of its line", self.file, self.rows);
+                Err(Failure::input(message).hint("close the quote: a puzzle is one line"))
+            }
             Ok(true) => Ok(Some(self.puzzle())),
             Err(error) if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) => Ok(Some(Err(PuzzleFault::Unreadable))),
             Err(error) => Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),

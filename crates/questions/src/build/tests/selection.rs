@@ -173,6 +173,12 @@ fn faulty_rows_are_left_out_for_a_reason() {
     assert_eq!(faults, expected);
     assert_eq!(puzzles.iter().map(|puzzle| puzzle.has_impossible_right).collect::<Vec<_>>(), [false, true]);
     assert_eq!(puzzles[0].themes, ["mateIn1", "short"]);
+    let plain = format!("mateIn1,a,{fen},h6a6 d1d8,999,80,95,\n");
+    let open = format!("{header}{plain}\"{plain}{plain}");
+    let mut reader = PuzzleReader::new(open.as_bytes(), "puzzles.csv").unwrap();
+    assert!(reader.read().unwrap().unwrap().is_ok());
+    let failure = reader.read().err().unwrap();
+    assert_eq!(failure.message, "puzzles.csv, row 2: a text in quotes goes on over the end of its line");
     let refused = PuzzleReader::new("a,b\n1,2\n".as_bytes(), "puzzles.csv").err().unwrap().message;
     assert_eq!(
         refused,
