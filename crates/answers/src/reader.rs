@@ -135,9 +135,7 @@ fn check_columns(path: &Path, found: &Schema) -> Result<(), Failure> {
         };
         let kind = other.data_type();
         let (fits, wanted) = match field.data_type() {
-            DataType::Utf8 => {
-                (matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View), "text".to_owned())
-            }
+            DataType::Utf8 => (is_text(kind), "text".to_owned()),
             DataType::UInt64 => (kind.is_integer() || kind.is_floating(), "whole numbers".to_owned()),
             DataType::Float64 => (kind.is_numeric(), "numbers".to_owned()),
             own => (kind == own, own.to_string()),
@@ -149,6 +147,14 @@ fn check_columns(path: &Path, found: &Schema) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Whether it is text, of which dictionaries are a kind: those that pandas writes of categories.
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text(values),
+        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+    }
 }
 
 fn wrong(path: &Path, what: impl std::fmt::Display) -> Failure {

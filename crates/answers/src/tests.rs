@@ -2,7 +2,10 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray,
+};
 use cwm_table::Row;
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
@@ -114,6 +117,10 @@ fn any_program_may_write_answers() {
     };
     assert_eq!(read, [first, Answer { task_id: "x_0001".into(), ..Answer::default() }]);
     assert!(read[0].is_asked());
+    let categories: DictionaryArray<Int32Type> = [Some("a"), None].into_iter().collect();
+    foreign(&path, vec![("task_id", ids(&[Some("x_0000"), Some("x_0001")])), ("response", Arc::new(categories))]);
+    let read: Vec<Answer> = AnswersReader::open(&path).unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!(read.into_iter().map(|row| row.response).collect::<Vec<_>>(), [Some("a".to_owned()), None]);
 }
 
 #[test]
