@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cwm_chess::pgn::{GameText, MalformedText};
+use cwm_chess::pgn::{self, GameText, MalformedText, read_moves_from};
 use cwm_questions::truth::chess_of_fen;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::san::SanError;
@@ -11,8 +11,16 @@ use shakmaty::{Chess, Move, Position};
 use crate::written::WrittenComment;
 
 /// Reasons for which games are left out.
-pub const REASONS: [&str; 7] =
-    ["unterminated_comment", "too_long", "not_utf8", "variant", "setup_position", "ambiguous_move", "illegal_move"];
+pub const REASONS: [&str; 8] = [
+    "unterminated_comment",
+    "too_long",
+    "not_utf8",
+    "variant",
+    "setup_position",
+    "ambiguous_move",
+    "illegal_move",
+    "unreadable_move",
+];
 
 /// An annotated game: the players, and the comments of its main line.
 #[derive(Debug, Default)]
@@ -38,10 +46,20 @@ pub fn read_game(game: &GameText<'_>) -> Result<AnnotatedGame, &'static str> {
         Some(MalformedText::TooLong) => return Err("too_long"),
         None => {}
     }
-    std::str::from_utf8(game.text).map_err(|_| "not_utf8")?;
+    let text = std::str::from_utf8(game.text).map_err(|_| "not_utf8")?;
     let read = Reader::new(game.text).read_game(&mut GameVisitor);
     // The text is in memory: what cannot be read of it is a comment without an end, which is known by now.
-    read.map_err(|_| "unterminated_comment")?.unwrap_or_else(|| Ok(AnnotatedGame::default()))
+    let read = read.map_err(|_| "unterminated_comment")?.unwrap_or_else(|| Ok(AnnotatedGame::default()))?;
+    if has_unreadable_moves(text) { Err("unreadable_move") } else { Ok(read) }
+}
+
+/// Whether the main line has words that are no moves, such as those in another language. The reader passes over them, and would take
+/// comments on them for comments on the move before.
+fn has_unreadable_moves(text: &str) -> bool {
+    let (tags, movetext) = pgn::Tags::read(text);
+    let start = tags.fen.and_then(|fen| chess_of_fen(fen.trim()).ok()).map(|(position, _)| position);
+    let fault = read_moves_from(start.unwrap_or_default(), &text.as_bytes()[movetext..], &mut Vec::new()).err();
+    fault.is_some_and(|fault| matches!(fault.fault, pgn::SanError::Unreadable | pgn::SanError::Null))
 }
 
 struct GameVisitor;

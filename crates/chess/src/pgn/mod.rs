@@ -19,7 +19,7 @@ mod tags;
 mod text;
 
 pub use blocks::{Block, Blocks, GameText, MAX_GAME_BYTES, PgnError};
-pub use movetext::{MoveError, read_moves};
+pub use movetext::{MoveError, read_moves, read_moves_from};
 pub use san::{SanError, read_san};
 pub use scanner::MalformedText;
 pub use source::{Meter, PgnReader, PgnReaders, PgnSource};

@@ -28,7 +28,15 @@ pub struct MoveError {
 /// # Errors
 /// A word is not a legal move. `moves` holds what was played before.
 pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveError> {
-    let mut position = Chess::default();
+    read_moves_from(Chess::default(), movetext, moves)
+}
+
+/// As [`read_moves`], from another position.
+///
+/// # Errors
+/// As [`read_moves`].
+pub fn read_moves_from(start: Chess, movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveError> {
+    let mut position = start;
     let mut result = None;
     let mut at = 0;
     let before = moves.len();

@@ -7,7 +7,7 @@ const GOOD: &str = "[White \"A\"]\n\n1. e4 {Takes the centre and opens lines for
 #[test]
 fn faulty_games_are_left_out_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let games: [(&[u8], &str); 6] = [
+    let games: [(&[u8], &str); 7] = [
         (b"[Variant \"Chess960\"]\n\n1. e4 {Takes the centre at once, of course.} *\n\n", "variant"),
         (
             b"[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 {Takes the centre at once, of course.} *\n\n",
@@ -15,6 +15,7 @@ fn faulty_games_are_left_out_and_counted() {
         ),
         (b"[White \"B\"]\n\n1. e5 {Takes the centre at once, of course.} *\n\n", "illegal_move"),
         (b"[White \"B\"]\n\n1. Nf3 d5 2. Na3 d4 3. Nb5 d3 4. Nd4 {Takes the centre at once.} *\n\n", "ambiguous_move"),
+        (b"[White \"B\"]\n\n1. e4 e5 2. Sf3 Sc6 3. d4 {Takes the centre at once, of course.} *\n\n", "unreadable_move"),
         (b"[White \"B\xe9\"]\n\n1. e4 {Takes the centre at once, of course.} *\n\n", "not_utf8"),
         (b"[White \"B\"]\n\n1. e4 {Takes the centre at once, of course. *\n\n", "unterminated_comment"),
     ];
@@ -25,7 +26,7 @@ fn faulty_games_are_left_out_and_counted() {
     let outcome = on_pgn(folder.path(), pgn, &[]).unwrap();
     assert_eq!(comments(&outcome).len(), 1);
     let counts = counts(&outcome);
-    assert_eq!(counts["games"], 7);
+    assert_eq!(counts["games"], 8);
     for (_, reason) in games {
         assert_eq!(counts["games_left_out"][reason], 1, "{reason}: {counts}");
     }
