@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cwm_contract::{Context, Failure};
-use cwm_questions::truth::{Keys, key};
+use cwm_questions::truth::{Keys, chess_of_fen, key};
 use cwm_questions::{Item, Length, PublishedVerdict, UnknownTasks, read_item_files, verdict, write_line};
 use sha2::{Digest, Sha256};
 
@@ -58,6 +58,15 @@ impl Items {
             _ => false,
         };
         self.all.iter().filter(|item| item.task().is_some()).filter(has_other_key).collect()
+    }
+
+    /// The items whose FEN has a castling right that cannot be, as six published ones have.
+    pub fn with_impossible_rights(&self) -> Vec<&Item> {
+        let has_impossible_right = |item: &&Item| {
+            let fen = item.input.split(" | ").next().unwrap_or_default();
+            chess_of_fen(fen).is_ok_and(|(_, has_impossible_right)| has_impossible_right)
+        };
+        self.all.iter().filter(|item| item.task().is_some()).filter(has_impossible_right).collect()
     }
 
     /// The categories, in the order in which they come.

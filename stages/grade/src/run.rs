@@ -41,6 +41,15 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
             first.task_id
         ));
     }
+    let rights = items.with_impossible_rights();
+    if let Some(first) = rights.first() {
+        context.note(format!(
+            "{} of {} items have a castling right that cannot be, which is passed over: the first is {}",
+            rights.len(),
+            items.all.len(),
+            first.task_id
+        ));
+    }
     context.activity("judging answers");
     let inputs = context.group("answers");
     let read = |input| RunGrades::read(context, input, &items, &judges, config);

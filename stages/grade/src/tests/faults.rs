@@ -34,9 +34,10 @@ fn keys_that_do_not_follow_from_their_items_are_noted() {
     let (items, answers) = (folder.path().join("items.jsonl"), folder.path().join("answers.parquet"));
     let id = |number: usize| format!("structural_check_in_1_{number:04}");
     let line = |(number, key): (usize, &str)| {
+        let right = if number == 0 { "-" } else { "K" };
         let line = serde_json::json!({
             "task_id": id(number), "task_type": "structural_check_in_1", "task_category": "Structural",
-            "input": "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "question": "", "format_examples": ["a", "b"],
+            "input": format!("6k1/5ppp/8/8/8/8/8/R3K3 w {right} - 0 1"), "question": "", "format_examples": ["a", "b"],
             "correct_answer": key, "answer_type": "multi", "metadata": {}
         });
         format!("{line}\n")
@@ -49,6 +50,9 @@ fn keys_that_do_not_follow_from_their_items_are_noted() {
     let outcome = trial.labelled("answers", Label::stage("said"), answers).run(&Grade).unwrap();
     let note =
         "1 of 2 items have a key that does not follow from them, and count all the same: the first is ".to_owned();
+    let note = cwm_contract::Event::Note(note + &id(1));
+    assert!(outcome.events.contains(&note), "{:?}", outcome.events);
+    let note = "1 of 2 items have a castling right that cannot be, which is passed over: the first is ".to_owned();
     let note = cwm_contract::Event::Note(note + &id(1));
     assert!(outcome.events.contains(&note), "{:?}", outcome.events);
     assert_eq!(tallies(&outcome).overall[0].correct, 1);
