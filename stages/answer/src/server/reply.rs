@@ -49,7 +49,8 @@ impl Reply {
             self.take_usage(usage);
         }
         let Some(choice) = object.get("choices").and_then(|choices| choices.get(0)) else { return Ok(false) };
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+        // Some servers send an empty one with every piece.
+        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|finish| !finish.is_empty()) {
             self.finish = Some(finish.to_owned());
         }
         let Some(message) = choice.get("delta").or_else(|| choice.get("message")) else { return Ok(false) };

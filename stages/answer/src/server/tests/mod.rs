@@ -71,6 +71,7 @@ fn an_answer_that_is_whole_needs_no_usage_and_no_end() {
 fn what_is_not_whole_is_asked_again_and_counted() {
     let begun = again(read_all(&chunk("{\"content\":\"x\"}", "null").repeat(3)));
     assert_eq!((begun.fault, begun.usage.completion_tokens, begun.is_shared), ("cut", Some(3), false));
+    assert_eq!(again(read_all(&chunk("{\"content\":\"x\"}", "\"\""))).fault, "cut");
     assert_eq!(again(read_all("")).fault, "cut");
     assert_eq!(again(read_all("data: {\"choices\"\n")).fault, "unreadable");
     assert_eq!(again(read_all("<html><body>Welcome</body>")).fault, "unreadable");
