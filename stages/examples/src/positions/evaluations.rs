@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use cwm_contract::{Context, Failure};
-use cwm_encoding::PlainMove;
+use cwm_encoding::{PlainMove, legal};
 use cwm_evaluations::{Evaluation, Evaluations};
 use cwm_questions::truth::chess_of_fen;
 use cwm_reasoning::values::Values;
+use shakmaty::Chess;
 
 use super::{KnownMoves, Positions};
 use crate::config::Config;
@@ -22,7 +23,7 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(located)?;
         let place = (evaluation.game, evaluation.t);
         positions.push(context, &position, place, || {
-            known(&evaluation, config).map_err(|failure| located(failure.message))
+            known(&position, &evaluation, config).map_err(|failure| located(failure.message))
         })?;
         context.progress(row as u64 + 1, Some(total), "positions");
     }
@@ -30,21 +31,24 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
 }
 
 /// What the builder needs of an evaluation.
-fn known(evaluation: &Evaluation, config: &Config) -> Result<KnownMoves, Failure> {
+fn known(position: &Chess, evaluation: &Evaluation, config: &Config) -> Result<KnownMoves, Failure> {
     match config.builder.as_str() {
-        "best_move" => Ok(KnownMoves { best: Some(best(evaluation)?), values: None }),
+        "best_move" => Ok(KnownMoves { best: Some(best(position, evaluation)?), values: None }),
         _ if config.needs_values() => Ok(KnownMoves { best: None, values: Values::of_evaluation(evaluation)? }),
         _ => Ok(KnownMoves::default()),
     }
 }
 
 /// The move of the greatest value, the first of equals by its text, where every legal move has a value; else the one that the
-/// evaluation has first.
-fn best(evaluation: &Evaluation) -> Result<String, Failure> {
+/// evaluation has first, which must be legal.
+fn best(position: &Chess, evaluation: &Evaluation) -> Result<String, Failure> {
     if let Some(values) = Values::of_evaluation(evaluation)? {
         return Ok(values.best().0.to_owned());
     }
     let best = PlainMove::from_packed(evaluation.best());
     let best = best.ok_or_else(|| Failure::input(format!("{} is no move", evaluation.best())))?;
+    if legal(position, best).is_none() {
+        return Err(Failure::input(format!("its best move {best} is not legal in {:?}", evaluation.fen)));
+    }
     Ok(best.to_string())
 }

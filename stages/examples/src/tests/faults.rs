@@ -45,6 +45,15 @@ fn a_position_that_ends_engines_is_refused_with_its_row() {
 }
 
 #[test]
+fn a_best_move_that_is_not_legal_is_refused_with_its_row() {
+    let folder = tempdir().unwrap();
+    let rows: [(&str, &[(&str, i32)]); 2] =
+        [(START, &[("e2e4", 1)]), ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", &[("d2d4", 1)])];
+    let failure = on_evaluations(folder.path(), "best_move", &rows).run(&Examples).err().unwrap();
+    assert!(failure.message.contains("row 1: its best move d2d4 is not legal in"), "{}", failure.message);
+}
+
+#[test]
 fn an_engine_is_tried_twice_and_named_with_the_position() {
     let folder = tempdir().unwrap();
     let mark = folder.path().join("mark");
