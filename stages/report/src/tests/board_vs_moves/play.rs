@@ -92,3 +92,17 @@ fn games_that_were_all_lost_give_a_bound_and_a_warning() {
     assert!(lines(&table, "| random |")[0].contains("| 60 | 40 | 10 | 10 | 75.00"), "{table}");
     assert!(lines(&table, "| level 0 |")[0].contains("| 60 | 0 | 0 | 60 | 0.00 | 0 | 60 | 0 | 5.00 | < "), "{table}");
 }
+
+#[test]
+fn a_rating_that_the_games_bound_on_one_side_alone_has_an_open_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_matches(folder.path(), "one", "level:0", Some(0), [1, 0, 59]);
+    let trial = Trial::new(folder.path().join("trial"));
+    let report = run(trial.labelled("matches", label("m"), path)).unwrap();
+    for (table, row) in [("board-vs-moves-ratings", "| 60 | 1 |"), ("board-vs-moves-levels", "| level 0 | 60 | 1 |")] {
+        let table = page_table(&report, table);
+        assert!(lines(&table, row)[0].contains(" [< "), "{table}");
+    }
+    let csv = read(&report, "tables/board-vs-moves-ratings.csv");
+    assert!(csv.contains(",-inf,"), "{csv}");
+}

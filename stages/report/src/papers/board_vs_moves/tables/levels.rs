@@ -41,7 +41,7 @@ pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Table {
                   make another player. Arms may have learned from other games, as the table of best moves shows. Repetitions are games drawn by the third occurrence of a position; forfeits were lost for want of a legal \
                   move; in games whose context was full the model could read no further, and they count as drawn. Scores and \
                   Elo have 95 % intervals over pairs of games, where not all games ended alike. A `<` is only a bound: all games \
-                  were lost. Seeds of an arm are taken \
+                  were lost; an interval with one is bounded on that side alone. Seeds of an arm are taken \
                   together. An arm that plays White alone has half of chess. Of the repository's two sweeps the one without draws \
                   was re-scored, so it seems, by an engine."
             .into(),

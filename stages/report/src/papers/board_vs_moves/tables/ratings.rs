@@ -68,7 +68,8 @@ const CAPTION: &str = "In Elo, from games against levels that have a rating in t
                        corrects once a level, the weakest first, with 0.9 points for a draw. It is no estimate: from the authors' own counts, \
                        100 games a level, it gives 2,478, and with the same levels in another order anything from 1,932 to 2,735; with ten \
                        times the games it gives −816. The likeliest rating of these counts is 2,274 ± 17. Maximum likelihood has a draw as half \
-                       a point, and its 95 % interval over pairs of games; `<` and `>` are bounds where all games were lost or won. \
+                       a point, and its 95 % interval over pairs of games; `<` and `>` are bounds where all games were lost or won, \
+                       and intervals that the games bound on one side alone. \
                        Table 3's ratings are those of Stockfish 16 in January 2023 at 120 s + 1 s a game, not of the engine and the limit \
                        here; no rating is of people's scale. One that is mostly draws by repetition, or from one colour, is none of \
                        the whole player.";
@@ -121,13 +122,14 @@ pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
 
 fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
     let Ok(found) = interval(pairs, RESAMPLES, SEED, cwm_measures::CONFIDENCE) else { return cell };
-    // Resamples of games that all ended alike know no other results.
-    let known = cell.value.and(found.low.zip(found.high)).filter(|(low, high)| low < high);
-    cell.with_interval(known.map(|(low, high)| Interval {
-        low,
-        high,
+    // Resamples of games that all ended alike know no other results. An end that the games do not bound is told as such.
+    let has_width = found.low.zip(found.high).is_none_or(|(low, high)| low < high);
+    let known = (cell.value.is_some() && has_width).then(|| Interval {
+        low: found.low.unwrap_or(f64::NEG_INFINITY),
+        high: found.high.unwrap_or(f64::INFINITY),
         text: format!("[{}]", number::printed(&found.to_string())),
-    }))
+    });
+    cell.with_interval(known)
 }
 
 /// The authors' counts, rated in both ways.
