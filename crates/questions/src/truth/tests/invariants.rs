@@ -53,7 +53,9 @@ proptest! {
         let labels: [u8; LABELS] = labels.try_into().unwrap();
         let position = believed_position(&labels).unwrap();
         for task in Task::all() {
-            let _ = believed_answer(task, Some(shakmaty::Square::new(square)), &position);
+            for keys in [Keys::Published, Keys::Sound] {
+                let _ = believed_answer(task, Some(shakmaty::Square::new(square)), &position, keys);
+            }
         }
         prop_assert_eq!(position.fen().split(' ').count(), 6);
     }
