@@ -9,7 +9,7 @@ mod progress;
 mod terminal;
 mod text;
 
-use std::io::stderr;
+use std::io::{IsTerminal, stderr};
 
 use cwm_contract::Label;
 use cwm_engine::EventSink;
@@ -27,10 +27,12 @@ pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn 
     if is_json() || output == Output::Json { Box::new(Json) } else { sink_for_people(output, verbose, all) }
 }
 
-/// Returns the sink that shows events to people: live on a terminal, unless `output` is plain.
+/// Returns the sink that shows events to people: live on a terminal, unless `output` is plain. Elsewhere there are no bars.
 pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
-    match output == Output::Live || output != Output::Plain && obeys_controls(&stderr()) {
-        true => Box::new(Terminal::new(verbose, all)),
-        false => Box::new(Plain::new(verbose, all)),
-    }
+    let is_live = match output {
+        Output::Live => stderr().is_terminal(),
+        Output::Auto => obeys_controls(&stderr()),
+        Output::Plain | Output::Json => false,
+    };
+    if is_live { Box::new(Terminal::new(verbose, all)) } else { Box::new(Plain::new(verbose, all)) }
 }

@@ -20,6 +20,9 @@ fn a_run_ends_with_one_line_of_counts() {
     let ran = context.cwm(&["run"]);
     assert_eq!(ran.stdout, "", "data alone goes to standard output");
     assert_eq!(ran.stderr.lines().last(), Some("ran 2, cached 0, failed 0, skipped 0"), "{}", ran.stderr);
+    // Where there is no terminal there are no bars, and the lines are printed all the same.
+    let live = context.cwm(&["run", "--output", "live"]);
+    assert_eq!(live.stderr.lines().last(), Some("ran 0, cached 2, failed 0, skipped 0"), "{}", live.stderr);
     assert!(ran.stderr.contains("second: exported/out\n"), "the export's path is reported:\n{}", ran.stderr);
 }
 
