@@ -36,6 +36,10 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
         if about.target != Target::Both.name() {
             return Err(wrong(format!("have the target `{}`, and edits need `both`", about.target)));
         }
+        if about.classes != Target::Both.classes() {
+            let hint = format!("the classes of `both` are {}", Target::Both.classes().join(" "));
+            return Err(wrong(format!("have the classes {}", about.classes.join(" "))).hint(hint));
+        }
         if let Some(layer) = layers.iter().find(|layer| !probes.layers.contains_key(layer)) {
             let hint = "`layers` names those that are edited";
             return Err(wrong(format!("have no layer {layer}; they have {:?}", about.layers)).hint(hint));

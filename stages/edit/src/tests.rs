@@ -184,10 +184,14 @@ fn layers_are_by_default_those_of_the_linear_probes() {
     probes.write(&given.probes).unwrap();
     let trial = |name: &str| given.trial(name).input("probes", &given.probes);
     let (rows, findings, about) = given.run(trial("default"));
-    assert_eq!((about.layers, find(&findings, "probe", None).named("layers")), (vec![1, 2], "1 to 2"));
-    assert!(rows.iter().all(|row| row.layer != Some(0)));
     let message = given.refused(trial("asked").with("layers", ints(&[0])));
     assert_eq!(message, "the linear probes of probes have no layer 0; they have [1, 2]");
+    assert_eq!((about.layers, find(&findings, "probe", None).named("layers")), (vec![1, 2], "1 to 2"));
+    assert!(rows.iter().all(|row| row.layer != Some(0)));
+    probes.description.classes.reverse();
+    probes.write(&given.probes).unwrap();
+    let message = given.refused(trial("reversed"));
+    assert_eq!(message, "the linear probes of probes have the classes k q r b n p K Q R B N P .");
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Probes {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A file is missing or damaged, is of another format, or a tensor is not there or of another shape.
+    /// A file is missing or damaged, is of another format, or a tensor is not there, of another shape or not finite.
     pub fn read(folder: &Path) -> Result<Self, Failure> {
         let wrong = |file: &str, what: String| {
             Failure::input(format!("the linear probes {}: {what}", folder.join(file).display()))
@@ -128,6 +128,9 @@ impl Probes {
             }
             let mut values = vec![0.0; found.iter().product()];
             fill(&mut values, tensor.data());
+            if !values.iter().all(|value| value.is_finite()) {
+                return Err(wrong(WEIGHTS, format!("`{name}` has numbers that are not finite")));
+            }
             Ok((found.to_vec(), values))
         };
         let classes = description.classes.len();
@@ -199,5 +202,9 @@ mod tests {
             refused("\"width\": 4", "\"width\": 5"),
             "`weight.0` has shape [64, 3, 4] and type F32, which do not fit",
         );
+        let mut nan = probes();
+        nan.layers.get_mut(&10).unwrap().probe.weight[7] = f32::NAN;
+        nan.write(folder.path()).unwrap();
+        is_about(Probes::read(folder.path()).unwrap_err().message, "`weight.10` has numbers that are not finite");
     }
 }

@@ -87,5 +87,9 @@ fn check_reading(of: &ProbesDescription) -> Result<(), (String, String)> {
             return refused(name, found, wanted);
         }
     }
+    if of.classes != Target::Both.classes() {
+        let hint = format!("here they must be {}", Target::Both.classes().join(" "));
+        return Err((format!("have the classes {}", of.classes.join(" ")), hint));
+    }
     Ok(())
 }

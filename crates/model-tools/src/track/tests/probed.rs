@@ -132,6 +132,9 @@ fn linear_probes_that_do_not_fit_are_refused_in_words() {
     is(difference, "were made with `method: difference`", "here they must have `method: linear`");
     let mine = refused(None, |of| of.target = "mine".to_owned());
     is(mine, "were made with `target: mine`", "here they must have `target: both`");
+    let (what, hint) = refused(None, |of| of.classes.reverse());
+    assert_eq!(what, "have the classes k q r b n p K Q R B N P .");
+    assert_eq!(hint, "here they must be . P N B R Q K p n b r q k");
     let before = refused(None, |of| of.board = "before".to_owned());
     is(before, "were made with `board: before`", "here they must have `board: after`");
     let phase = refused(None, |of| of.phase = "2".to_owned());
