@@ -82,6 +82,9 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     if rows.is_empty() {
         let counted: Vec<String> =
             left_out.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
+        if counted.is_empty() {
+            return Err(Failure::input("the input `games` has no game"));
+        }
         let message = format!("no prefix of the games can be edited; left out: {}", counted.join(", "));
         return Err(Failure::input(message).hint("`plies` has the lengths of the prefixes"));
     }

@@ -99,7 +99,12 @@ impl<'a> Games<'a> {
         }
         if places.is_empty() {
             let message = format!("no game can be read: {too_long} are too long, {of_other_rules} are of other rules");
-            return Err(Failure::input(message).hint("`max_tokens` cuts games in place of leaving them out"));
+            let hint = match (too_long, of_other_rules) {
+                (0, 0) => "the input `games` has no game",
+                (0, _) => "give it games of standard chess from the initial position",
+                _ => "`max_tokens` cuts games in place of leaving them out",
+            };
+            return Err(Failure::input(message).hint(hint));
         }
         let left_out = [("too_long", too_long), ("other_rules", of_other_rules)];
         let left_out = left_out.map(|(reason, count)| (reason.to_owned(), count)).into();

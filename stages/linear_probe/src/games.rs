@@ -74,6 +74,9 @@ impl<'a> Games<'a> {
                 }
             }
         }
+        if all == 0 {
+            return Err(Failure::input(format!("the input `{input}` has no game")));
+        }
         if games.places.is_empty() {
             let message = format!("no token of the games of input `{input}` is read (`last`, `phase`, `max_tokens`)");
             let left_out =
