@@ -60,23 +60,23 @@ pub fn measure(
     labels: &[u8],
 ) -> Result<Vec<ProbeCounts>, Failure> {
     let chunks = boards.len().div_ceil(CHUNK);
-    let read = workers.map(layers.len() * chunks, |unit| {
-        context.check_cancelled()?;
-        let (probe, inputs) = &layers[unit / chunks];
-        let first = unit % chunks * CHUNK;
-        let rows = first..(first + CHUNK).min(boards.len());
-        let mut x = Vec::new();
-        inputs.read(rows.clone(), &mut x);
-        Ok::<_, Failure>(probe.predict(&x, &labels[rows.start * SQUARES..rows.end * SQUARES]))
-    });
-    let read = read.into_iter().collect::<Result<Vec<Predictions>, Failure>>()?;
-    let of_layer = |parts: &[Predictions]| {
+    let mut measured = Vec::with_capacity(layers.len());
+    // One layer after the other: predictions of all of them would take much memory where there are many rows.
+    for (probe, inputs) in layers {
+        let read = workers.map(chunks, |chunk| {
+            context.check_cancelled()?;
+            let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(boards.len());
+            let mut x = Vec::new();
+            inputs.read(rows.clone(), &mut x);
+            Ok::<_, Failure>(probe.predict(&x, &labels[rows.start * SQUARES..rows.end * SQUARES]))
+        });
         let mut whole = Predictions::default();
-        for part in parts {
+        for part in read {
+            let part = part?;
             whole.classes.extend_from_slice(&part.classes);
             whole.losses.extend_from_slice(&part.losses);
         }
-        ProbeCounts::of(boards, labels, &whole)
-    };
-    Ok(read.chunks(chunks).map(of_layer).collect())
+        measured.push(ProbeCounts::of(boards, labels, &whole));
+    }
+    Ok(measured)
 }
