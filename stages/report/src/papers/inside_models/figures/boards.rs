@@ -31,7 +31,7 @@ pub(crate) fn accuracy_squares(found: &[MeasuredFinding]) -> Figure {
                 let is = |finding: &&&Finding| finding.layer == Some(best) && finding.named("square") == square;
                 of_network().find(is).and_then(|finding| finding.get("accuracy"))
             };
-            Some(board(&format!("{network}, layer {best}"), value))
+            Some(board(&format!("{network}, layer {best}"), value, |_| None))
         });
         let panels: Vec<Panel> = panels.filter(|panel| !panel.layers.is_empty()).collect();
         row(group.heading.clone(), HEIGHT, ABREAST, panels)
@@ -74,7 +74,7 @@ pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
         });
         let names = Axis::of_names("", pieces.iter().map(|(piece, _)| (*piece).to_owned()));
         let by_piece = panel("By piece", names, Axis::up_to("", 1.0), Grid::Horizontal, bars.collect());
-        let panels = [board("By square", of), by_piece].into_iter().filter(|panel| !panel.layers.is_empty());
+        let panels = [board("By square", of, |_| None), by_piece].into_iter().filter(|panel| !panel.layers.is_empty());
         row(group.heading.clone(), HEIGHT, 2, panels.collect())
     });
     Figure {
@@ -93,7 +93,9 @@ pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
     let rows = of_kind(found, Kind::Case).map(|case| {
         let at = |when: &'static str| move |square: &str| case.get(&format!("{when}_{square}"));
         let boards = [("before", case.named("original")), ("after", case.named("edited"))];
-        let panels = boards.map(|(when, placement)| board(&format!("{when}: {placement}"), at(when)));
+        let panels = boards.map(|(when, placement)| {
+            board(&format!("{when}: {placement}"), at(when), |square| piece_on(placement, square))
+        });
         let layer = case.layer.map(|layer| format!(", layer {layer}")).unwrap_or_default();
         let heading = [case.model.as_str(), case.named("case"), case.named("intervention")].join(", ") + &layer;
         row(format!("{heading}, η {}", case.named("eta")), HEIGHT, 2, panels.into())
@@ -102,22 +104,39 @@ pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
         id: "figure-inside-4".into(),
         title: "Single edits".into(),
         paper: Some("Figure 4, Section 4.6"),
-        description: "Probability of each square as the origin of the next move, before and after the board was edited; above each board is \
-                      what stands on it."
+        description: "Probability of each square as the origin of the next move, before and after the board was edited; above each board, \
+                      and in the note of each square, is what stands on it."
             .into(),
         rows: rows.collect(),
         ..Figure::default()
     }
 }
 
-/// A board with a tile for each square that has a value from 0 to 1.
-fn board(title: &str, value: impl Fn(&str) -> Option<f64>) -> Panel {
+/// What stands on a square of a placement, as in FEN; `None` if nothing does, or the text is none.
+fn piece_on(placement: &str, square: &str) -> Option<char> {
+    let mut letters = square.bytes();
+    let (file, rank) = (letters.next()?.checked_sub(b'a')?, letters.next()?.checked_sub(b'1')?);
+    let row = placement.split('/').nth(7usize.checked_sub(usize::from(rank))?)?;
+    let mut place = 0;
+    for letter in row.chars() {
+        match letter.to_digit(10) {
+            Some(empty) => place += empty as usize,
+            None if place == usize::from(file) => return Some(letter),
+            None => place += 1,
+        }
+    }
+    None
+}
+
+/// A board with a tile for each square that has a value from 0 to 1; `piece` stands on it, in the tile's note.
+fn board(title: &str, value: impl Fn(&str) -> Option<f64>, piece: impl Fn(&str) -> Option<char>) -> Panel {
     let squares = (0..64).map(|square| (square % 8, square / 8));
     let tile = |(file, rank): (u8, u8)| {
         let name = format!("{}{}", char::from(b'a' + file), rank + 1);
         let value = value(&name)?;
         let (left, low) = (f64::from(file), f64::from(rank));
-        let note = format!("{name}: {}", short(value));
+        let piece = piece(&name).map(|piece| format!(" {piece}")).unwrap_or_default();
+        let note = format!("{name}{piece}: {}", short(value));
         let colour = Some(TILE_COLOUR);
         Some(Layer::Tile(Tile {
             x: (left, left + 1.0),
@@ -131,4 +150,22 @@ fn board(title: &str, value: impl Fn(&str) -> Option<f64>) -> Panel {
     let files = Axis::of_names("", ('a'..='h').map(String::from));
     let ranks = Axis::of_names("", ('1'..='8').map(String::from));
     panel(title, files, ranks, Grid::Bare, squares.filter_map(tile).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placement_tells_what_stands_on_each_square() {
+        let placement = "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR";
+        let found = ["a8", "h8", "d7", "e7", "d5", "e4", "e2", "f2", "a1"].map(|square| piece_on(placement, square));
+        let expected = ['r', 'r', '.', 'p', 'p', 'P', '.', 'P', 'R'].map(|piece| Some(piece).filter(|it| *it != '.'));
+        assert_eq!(found, expected);
+        for (wrong, square) in
+            [("", "a1"), ("no placement", "e4"), ("9/99/8", "h7"), (placement, "i9"), (placement, "")]
+        {
+            assert_eq!(piece_on(wrong, square), None, "{wrong} {square}");
+        }
+    }
 }
