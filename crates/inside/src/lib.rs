@@ -21,7 +21,7 @@ mod task;
 
 pub use batches::Batch;
 pub use collect::{Collection, WantedGame, collect};
-pub use model::Model;
+pub use model::{Model, is_given_twice};
 pub use reading::{Reading, game_of_both, left_out};
 pub use rows::{Rows, RowsWriter, scratch};
 pub use task::{Task, WeightsOf};

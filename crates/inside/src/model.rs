@@ -173,6 +173,11 @@ impl Model {
     }
 }
 
+/// True if one of these layers is given twice: a fault that shows before there is a model.
+pub fn is_given_twice(layers: &[u64]) -> bool {
+    (1..layers.len()).any(|at| layers[..at].contains(&layers[at]))
+}
+
 fn digest(description: &Description, weights: &Weights) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(json!(description.architecture).to_string().as_bytes());

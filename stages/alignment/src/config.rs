@@ -1,7 +1,7 @@
 //! Parameters of `alignment`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_inside::WeightsOf;
+use cwm_inside::{WeightsOf, is_given_twice};
 use cwm_models::{Precision, families};
 
 parameters! {
@@ -47,10 +47,14 @@ impl Config {
 
     /// The faults of the values.
     pub fn validate(&self) -> Vec<ParameterError> {
-        match self.family.as_deref().map(families::find) {
-            Some(Err(error)) => vec![ParameterError::new("family", format!("is unknown: {error}"))],
-            _ => Vec::new(),
+        let mut faults = Vec::new();
+        if let Some(Err(error)) = self.family.as_deref().map(families::find) {
+            faults.push(ParameterError::new("family", format!("is unknown: {error}")));
         }
+        if is_given_twice(&self.layers) {
+            faults.push(ParameterError::new("layers", "has a layer twice".to_owned()));
+        }
+        faults
     }
 
     /// Parameters without effect with these values.

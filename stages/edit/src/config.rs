@@ -63,10 +63,11 @@ impl Config {
     /// Returns the faults of these values beyond their types.
     pub fn validate(&self) -> Vec<ParameterError> {
         let is_twice = |values: &[String]| (1..values.len()).any(|at| values[..at].contains(&values[at]));
-        let plies: Vec<String> = self.plies.iter().map(u64::to_string).collect();
+        let [layers, plies]: [Vec<String>; 2] =
+            [&self.layers, &self.plies].map(|values| values.iter().map(u64::to_string).collect());
         let eta: Vec<String> = self.eta.iter().map(f64::to_string).collect();
         let mut faults: Vec<(&str, String)> = Vec::new();
-        let lists = [("interventions", &self.interventions), ("plies", &plies), ("eta", &eta)];
+        let lists = [("interventions", &self.interventions), ("layers", &layers), ("plies", &plies), ("eta", &eta)];
         faults.extend(
             lists
                 .into_iter()

@@ -212,6 +212,7 @@ fn what_does_not_fit_is_an_error_in_words() {
     assert_eq!(check("eta", floats(&[f64::NAN])), "must be numbers above 0, at least one");
     assert_eq!(check("plies", ints(&[4, 70_000])), "must be numbers from 1 to 65,535, at least one");
     assert_eq!(check("plies", ints(&[4, 4])), "has a value twice");
+    assert_eq!(check("layers", ints(&[1, 0, 1])), "has a value twice");
     assert_eq!(check("cases", texts(&["e2e4"])), "has the case `e2e4`, without `:` between moves and squares");
     let case = |text: &str| check("cases", texts(&[text])).split_once("`, ").unwrap().1.to_owned();
     assert_eq!(case("e2e5: e4=."), "in which the move e2e5 is not legal");

@@ -1,8 +1,8 @@
 //! Parameters of `linear_probe`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_inside::WeightsOf;
 use cwm_inside::linear_probe::Target;
+use cwm_inside::{WeightsOf, is_given_twice};
 use cwm_models::{Precision, families};
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::schedule::{Schedule, Shape};
@@ -86,6 +86,9 @@ impl Config {
         let mut fault = |name: &str, message: String| faults.push(ParameterError::new(name, message));
         if let Some(Err(error)) = self.family.as_deref().map(families::find) {
             fault("family", format!("is unknown: {error}"));
+        }
+        if is_given_twice(&self.layers) {
+            fault("layers", "has a layer twice".to_owned());
         }
         if self.composition && (self.target() != Target::Both || !self.is_trained()) {
             fault("composition", "belongs to the target `both` and the method `linear`".to_owned());

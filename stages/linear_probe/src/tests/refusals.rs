@@ -143,6 +143,7 @@ fn parameters_that_cannot_be_meant_are_refused() {
     };
     assert!(faults(&[]).is_empty());
     assert_eq!(faults(&[("lr", Value::Float(0.0))]), ["lr"]);
+    assert_eq!(faults(&[("layers", Value::List([1, 0, 1].map(Value::Int).into()))]), ["layers"]);
     assert_eq!(faults(&[("beta2", Value::Float(1.0))]), ["beta2"]);
     assert_eq!(faults(&[("composition", Value::Bool(true)), ("target", text("mine"))]), ["composition"]);
     assert_eq!(faults(&[("cut", text("random")), ("max_tokens", Value::Int(11))]), ["max_tokens"]);
