@@ -56,7 +56,8 @@ impl FromStr for Claim {
             sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
         if right.starts_with('=') || right.trim().parse::<f64>().is_ok() {
             return Err(format!(
-                "has `{text}`, which is not of the form {FORM}: claims about choices have no `>=` and no number"
+                "has `{text}`, which is not of the form {FORM}: claims about choices have no `>=` and no number, and those \
+                 about findings begin with `legality`, `probe`, `composition`, `reconstruction`, `alignment` or `edit`"
             ));
         }
         let number = |ply: &str| ply.parse().map_err(|_| format!("has `from ply {ply}`, which is not a number"));

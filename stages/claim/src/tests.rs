@@ -113,6 +113,9 @@ fn claims_about_nothing_are_errors_in_words() {
     for other in ["board/none.legal >= moves/causal.legal", "board/none.legal > 0.1"] {
         assert!(refused(other).contains("claims about choices have no `>=` and no number"));
     }
+    for other in ["probes.occupied > 0.5", "legal.legal[of=all] > 0.75"] {
+        assert!(refused(other).contains("those about findings begin with `legality`, `probe`, "));
+    }
     assert!(refused_without_claims(folder.path()).contains("must have at least one claim"));
 }
 
