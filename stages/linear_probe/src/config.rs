@@ -28,8 +28,8 @@ parameters! {
         pub layers: Vec<u64> = Vec::new(),
         /// Number of tokens of each game whose rows are read, the last ones; 0 reads all.
         pub last: u64 = 5, kind = Type::Integer { min: 0, max: MANY },
-        /// With `random`, each game is first cut after a number of tokens drawn from 12 to `max_tokens`, so that all depths of games
-        /// are seen.
+        /// With `random`, each game is first cut after a number of tokens drawn from 12 to `max_tokens`, or to its own length without
+        /// that, so that all depths of games are seen.
         pub cut: String = "none".into(), kind = Type::Choice(&["none", "random"]),
         /// Games are cut after so many tokens. By default games with more tokens than the model reads are left out.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 2, max: 1 << 20 })),
