@@ -87,6 +87,9 @@ fn on_other_items_the_papers_rows_stand_by_themselves() {
     let categories = read(&report, "tables/questions-categories.csv");
     assert!(lines(&categories, "difference,").is_empty(), "{categories}");
     assert_eq!(lines(&categories, "paper (not run here)").len(), 10, "{categories}");
+    let reasoning = read(&report, "tables/questions-reasoning.csv");
+    assert!(lines(&reasoning, "difference,").is_empty(), "{reasoning}");
+    assert_eq!(lines(&reasoning, "paper,mean of pairs,,paper (not run here),").len(), 1, "{reasoning}");
     assert!(read(&report, "index.html").contains("Not all items are the published ones"));
 }
 

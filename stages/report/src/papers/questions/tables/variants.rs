@@ -125,7 +125,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
         let numbers = [without, with, PaperComparison::without_paper(of_one(other, points(*gain)))];
         comparison_rows(&[Cell::text(&plain.name), Cell::text(other.reasoning())], Some("this run"), &numbers)
     });
-    let mut groups: Vec<_> = rows.collect();
+    let (mut groups, mut not_run) = (rows.collect::<Vec<_>>(), Vec::new());
     let [row, column] = GAIN;
     if !pairs.is_empty() {
         let gains = pairs.iter().map(|(_, _, [gain, ..])| gain * 100.0);
@@ -134,8 +134,13 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
         let labels = pairs.iter().map(|(plain, ..)| &plain.label);
         let mean = Cell::number(mean, text).with_sources(labels);
         let none = || PaperComparison::without_paper(Cell::none());
-        let numbers = [none(), none(), beside(mean, facts.get(row, column))];
-        groups.push(comparison_rows(&[Cell::text(row), Cell::text("")], Some("this run"), &numbers));
+        let (head, printed) = ([Cell::text(row), Cell::text("")], facts.get(row, column));
+        let is_published = pairs.iter().all(|(plain, ..)| measured.is_published(plain, None));
+        let numbers = [none(), none(), beside(mean, printed.filter(|_| is_published))];
+        groups.push(comparison_rows(&head, Some("this run"), &numbers));
+        if !is_published {
+            not_run.push(comparison_rows(&head, None, &[none(), none(), beside(Cell::none(), printed)]));
+        }
     }
     let mut columns = ["Run", "Effort"].map(|name| Column::text(name).naming_rows()).to_vec();
     columns.push(Column::text("Source"));
@@ -149,6 +154,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
             .into(),
         columns,
         groups,
+        not_run,
         noun: "pairs",
         ..Table::default()
     }
