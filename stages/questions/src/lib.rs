@@ -102,6 +102,10 @@ impl Stage for Questions {
             (None, true) => return Some("has answers, but its `tasks` name none of a judge, such as `judge_*`".into()),
             _ => {}
         }
+        // Without them, all of Structural and Motifs would be missing in silence.
+        if config.positions == "games" && !given.contains(&"games") {
+            return Some("has `positions: games`, and needs an input `games` for it".into());
+        }
         let tasks = Task::all().map(|task| (task.name(), config.source(task)));
         let reasoned = ReasoningTask::ALL.map(|task| (task.name(), "evaluations"));
         let mut named = tasks.chain(reasoned).filter(|(task, _)| wanted.names(task));

@@ -162,6 +162,8 @@ fn inputs_that_named_tasks_need_are_missed_before_the_run() {
     assert_eq!(missing("puzzles", &["puzzles"]), needs("structural_state_tracking_mid", "games"));
     assert_eq!(missing("puzzles", &["games"]), needs("structural_check_in_1", "puzzles"));
     assert_eq!(missing("games", &["games"]), None);
+    let without_games = missing("games", &["puzzles"]);
+    assert_eq!(without_games.as_deref(), Some("has `positions: games`, and needs an input `games` for it"));
     assert!(Questions.check_inputs(&["wording"]).is_some());
     assert!(Questions.check_inputs(&["games"]).is_none());
 }
