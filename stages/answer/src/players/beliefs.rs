@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use cwm_contract::Failure;
-use cwm_encoding::LABELS;
+use cwm_encoding::{LABELS, classes as classes_of};
 use cwm_questions::truth::{Keys, believed_answer, believed_position, target_square};
 use cwm_questions::{Category, Form, Item};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -53,6 +53,10 @@ impl Beliefs {
                 let (id, t) = (&place.0, place.1);
                 let classes =
                     classes.ok_or_else(|| wrong(format!("game `{id}`, t {t}: there are not {LABELS} labels")))?;
+                if let Some(label) = (0..LABELS).find(|&label| usize::from(classes[label]) >= classes_of(label)) {
+                    let class = classes[label];
+                    return Err(wrong(format!("game `{id}`, t {t}: {class} is no class of label {label}")));
+                }
                 if beliefs.insert(place.clone(), classes).is_some() {
                     return Err(wrong(format!("game `{id}`, t {t} has two rows")));
                 }

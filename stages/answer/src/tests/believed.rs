@@ -66,6 +66,10 @@ fn a_world_model_is_asked_from_the_board_it_believes_in() {
     assert_eq!(without[1].as_deref(), Some(""));
     let failure = fails(run(&[("g", 2, truth)]));
     assert_eq!(failure.message, "b: the predictions have no row of game `g`, t 3");
+    let mut sideless = next;
+    sideless[64] = 2;
+    let failure = fails(run(&[("g", 2, truth), ("g", 3, sideless)]));
+    assert!(failure.message.ends_with("game `g`, t 3: 2 is no class of label 64"), "{failure}");
     let failure = fails(run(&[("g", 2, truth), ("g", 2, truth)]));
     assert!(failure.message.ends_with("game `g`, t 2 has two rows"), "{failure}");
     let failure = fails(run(&[]));
