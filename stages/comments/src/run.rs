@@ -90,7 +90,7 @@ fn write_by_rules(context: &Context, path: &Path, output: &mut CommentsOutput<'_
                     .hint("games by other rules than standard chess cannot be commented on")
             })?;
             if draws.below(ONE_IN) == 0
-                && let Some(text) = sentence(&position, played, &mut draws)
+                && let Some(text) = sentence(&position, played)
             {
                 written.push(WrittenComment::new(&position, played, text));
             }

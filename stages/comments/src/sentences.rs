@@ -10,15 +10,34 @@ use crate::sight::{Fact, facts};
 const SENTENCES: usize = 2;
 
 /// A comment on a move that is legal in `before`, of the first things that rules see of it; none if they see nothing.
-pub fn sentence(before: &Chess, played: Move, draws: &mut GameStream) -> Option<String> {
+pub fn sentence(before: &Chess, played: Move) -> Option<String> {
     let facts = facts(before, played);
-    let sentences: Vec<String> = facts.iter().take(SENTENCES).map(|fact| pick(wordings(fact), draws)).collect();
+    let sentences: Vec<String> = facts.iter().take(SENTENCES).map(worded).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn pick(mut sentences: Vec<String>, draws: &mut GameStream) -> String {
-    let at = draws.below(sentences.len() as u32) as usize;
-    sentences.swap_remove(at)
+/// One of the wordings of a fact, the same for the same fact: two comments that say the same are the same text, so that they are no
+/// two options of an item.
+fn worded(fact: &Fact) -> String {
+    let mut wordings = wordings(fact);
+    let mut draws = GameStream::new(&format!("comments by rules: {}", subject(fact)), "0", 0);
+    wordings.swap_remove(draws.below(wordings.len() as u32) as usize)
+}
+
+/// What all wordings of a fact name.
+fn subject(fact: &Fact) -> String {
+    match fact {
+        Fact::Mate { king } => format!("mate {king}"),
+        Fact::Castling { side, wing, .. } => format!("castling {side} {wing}"),
+        Fact::Promotion { to, role, .. } => format!("promotion {to} {role}"),
+        Fact::EnPassant { side, .. } => format!("en passant {side}"),
+        Fact::Capture { piece, to, taken, .. } => format!("capture {piece} {to} {taken}"),
+        Fact::DoubleCheck { king } => format!("double check {king}"),
+        Fact::Check { king, .. } => format!("check {king}"),
+        Fact::Fork { piece, to, first, second } => format!("fork {piece} {to} {first} {second}"),
+        Fact::Pin { pinned, by } => format!("pin {pinned} {by}"),
+        Fact::PassedPawn { to, .. } => format!("passed pawn {to}"),
+    }
 }
 
 /// The ways in which a fact is put into words. Each has a phrase of the keywords that are built in.

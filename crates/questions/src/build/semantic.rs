@@ -69,9 +69,15 @@ impl Source<'_> {
     fn item(&self, task: Task, kind: Distractors, gold: usize, draws: &mut GameStream) -> Item {
         let comment = &self.comments[gold];
         let mut options = vec![comment.cleaned.as_str()];
-        let mut candidates = self.preferred(kind, gold, draws).into_iter().chain(self.shuffled(gold, draws, |_| true));
-        while let (true, Some(at)) = (options.len() < OPTIONS, candidates.next()) {
-            let text = self.comments[at].cleaned.as_str();
+        let mut candidates = self.preferred(kind, gold, draws);
+        candidates.extend(self.shuffled(gold, draws, |_| true));
+        // A part of the comment says nothing else: it is an option only where there are too few others.
+        let comments = self.comments;
+        let texts = || candidates.iter().map(move |&at| comments[at].cleaned.as_str());
+        for text in texts().filter(|text| !comment.cleaned.contains(*text)).chain(texts()) {
+            if options.len() == OPTIONS {
+                break;
+            }
             if !options.contains(&text) {
                 options.push(text);
             }

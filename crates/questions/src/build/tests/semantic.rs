@@ -70,6 +70,17 @@ fn options_are_what_the_task_says() {
 }
 
 #[test]
+fn a_part_of_the_comment_is_an_option_only_where_too_few_others_are() {
+    let texts = ["A check. A fork.", "A check.", "A fork.", "A pin.", "A skewer.", "A mate."];
+    let all: Vec<Comment> = texts.iter().zip(1..).map(|(text, at)| comment(text, "king", at, &["a"])).collect();
+    let of_first = |comments: &[Comment]| semantic(comments, None, 42, |_| 1).unwrap();
+    for item in of_first(&all) {
+        assert!(options(&item).iter().all(|text| *text == texts[0] || !texts[0].contains(*text)), "{item:?}");
+    }
+    assert!(of_first(&all[..4]).iter().all(|item| options(item).len() == 4));
+}
+
+#[test]
 fn items_of_a_task_do_not_depend_on_other_tasks() {
     let comments = comments();
     let all = semantic(&comments, None, 7, |_| 24).unwrap();
