@@ -143,8 +143,7 @@ fn programs_that_train_run_as_stages() {
         let mut sets = vec![url.as_str(), &games, "engine=null", "gpus=0", "gpu=0", more];
         sets.extend(small);
         let sets: Vec<&str> = sets.into_iter().flat_map(|set| ["--set", set]).collect();
-        // Without the download, which `games` replaces.
-        let mut command = context.command(&[&["run", PIPELINE, "report", "--json"], &sets[..]].concat());
+        let mut command = context.command(&[&["run", PIPELINE, "--json"], &sets[..]].concat());
         // `python3` is the one that has pyarrow.
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let folders = Path::new(&python).parent().into_iter().map(PathBuf::from).chain(std::env::split_paths(&folders));
