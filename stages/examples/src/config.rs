@@ -137,7 +137,7 @@ impl Config {
         // In the order of the kinds, whatever that of their names.
         let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
         tickets.sort_unstable();
-        match tickets.iter().map(|(_, tickets)| tickets).sum::<usize>() {
+        match tickets.iter().fold(0, |sum: usize, (_, tickets)| sum.saturating_add(*tickets)) {
             0 => Err("has no ticket".to_owned()),
             1..=MOST_TICKETS => Ok(tickets),
             _ => Err(format!("has more than {MOST_TICKETS} tickets")),

@@ -99,6 +99,17 @@ fn what_is_no_engine_is_an_error_in_words() {
 }
 
 #[test]
+fn tickets_whose_sum_is_no_number_are_too_many() {
+    let folder = tempdir().unwrap();
+    let rows: [(&str, &[(&str, i32)]); 1] = [(START, &[("e2e4", 1)])];
+    let kinds = [("legal", i128::from(u64::MAX)), ("check", 9)];
+    let kinds = kinds.map(|(name, tickets)| (name.to_owned(), Value::Int(tickets)));
+    let trial = on_evaluations(folder.path(), "factual", &rows).with("kinds", Value::Map(kinds.into()));
+    let failure = trial.run(&Examples).err().unwrap();
+    assert_eq!(failure.message, "parameter `kinds` has more than 1000 tickets");
+}
+
+#[test]
 fn best_moves_need_evaluations() {
     let given = |name: &str, default| (name.to_owned(), if name == "builder" { text("best_move") } else { default });
     let specs = Examples.parameters().into_iter();
