@@ -77,7 +77,7 @@ impl Origin {
             let over = seen.over;
             let message =
                 format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
-            return Err(Failure::input(message).hint("lower `from_ply`, or give more or longer games"));
+            return Err(Failure::input(message).hint("lower `from_ply` or `min_legal`, or give more or longer games"));
         }
         let found = OriginCounts { total, over: seen.over, left_out: seen.left_out };
         Ok((Origin::Games(Box::new(OfGames { games, count, selection, drawn })), found))
