@@ -353,3 +353,11 @@ fn device_at_the_top_of_a_pipeline_gets_a_hint() {
         ],
     );
 }
+
+#[test]
+fn an_entry_of_a_parameter_that_is_written_twice_is_refused() {
+    refused(
+        "cwm: 1\nstages:\n  a: { stage: analyse, with: { place: 9, options: { Contempt: '1', Contempt: '2' } } }\n",
+        &["pipeline.yaml:3:68", "two entries of `options` are named `Contempt`", "rename or remove one of them"],
+    );
+}

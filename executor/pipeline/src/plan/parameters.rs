@@ -80,6 +80,9 @@ impl Planner<'_> {
             if wrong.contains(&spec.name) || node.is_none() && meant.contains(&spec.name) {
                 return None;
             }
+            if let Some(node) = node {
+                self.report_repeated_keys(node, spec.name);
+            }
             let value = value(spec, node, name, self.folders, &mut folders);
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
@@ -97,6 +100,19 @@ impl Planner<'_> {
             });
         }
         is_right.then_some((values, folders))
+    }
+
+    /// Reports each key that a map in the value of a parameter has twice: one of the two would silently count.
+    fn report_repeated_keys(&self, node: &Node, parameter: &str) {
+        match &node.content {
+            Content::Scalar(_) => {}
+            Content::List(items) => items.iter().for_each(|item| self.report_repeated_keys(item, parameter)),
+            Content::Map(_) => {
+                for (_, item) in self.problems.map(node, parameter, &format!("entries of `{parameter}`")) {
+                    self.report_repeated_keys(item, parameter);
+                }
+            }
+        }
     }
 }
 
