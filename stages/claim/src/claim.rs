@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cwm_measures::Measure;
+use cwm_measures::{GradeMeasure, Measure};
 
 /// The form of a claim.
 const FORM: &str = "ARM.MEASURE > ARM.MEASURE, or the same with `from ply N` behind it";
@@ -39,8 +39,11 @@ impl FromStr for Side {
         let parts = text.trim().rsplit_once('.').filter(|(arm, _)| !arm.is_empty());
         let (arm, name) = parts.ok_or_else(|| format!("`{}` is not of the form ARM.MEASURE", text.trim()))?;
         let known = || Measure::ALL.map(Measure::name).join(", ");
-        let measure = Measure::named(name).ok_or_else(|| format!("has `{name}`, which is none of {}", known()))?;
-        Ok(Side { arm: arm.to_owned(), measure })
+        let wrong = || match GradeMeasure::named(name) {
+            Some(_) => format!("has `{name}` of grades: such a claim ends with `on TASK` or `on every task`"),
+            None => format!("has `{name}`, which is none of {}", known()),
+        };
+        Ok(Side { arm: arm.to_owned(), measure: Measure::named(name).ok_or_else(wrong)? })
     }
 }
 

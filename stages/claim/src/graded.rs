@@ -98,7 +98,10 @@ impl GradeClaim {
             };
             for task in tasks {
                 let found = self.find(graded, run, other, task, resampling);
-                checked.push(found.ok_or_else(|| format!("{run} has no such number on {task}"))?);
+                checked.push(found.ok_or_else(|| {
+                    let there: Vec<&str> = graded.tasks(run).collect();
+                    format!("{run} has no such number on {task}; its tasks are {}", there.join(", "))
+                })?);
             }
         }
         Ok(checked)

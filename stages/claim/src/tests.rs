@@ -287,6 +287,8 @@ fn claims_about_grades_that_do_not_hold_or_cannot_are_refused() {
         ("oracle.reward > before[data=a].reward on moves", "no run `before[data=a]` has the coordinates of oracle"),
         ("after[data=c].reward > 0 on moves", "there are no grades of a run `after[data=c]`, only of after[data=a], "),
         ("after.legal > before.legal on choice", "after[data=a] has no such number on choice"),
+        ("after.reward > before.reward on none", "after[data=a] has no such number on none; its tasks are "),
+        ("after.reward > before.reward", "has `reward` of grades: such a claim ends with `on TASK` or `on every task`"),
         ("after.speed > before.reward on moves", "has `speed`, which is none of reward, score, legal, right"),
         ("after.reward < before.reward on moves", "which is not of the form STAGE.MEASURE > STAGE.MEASURE on TASK"),
     ] {
