@@ -57,7 +57,9 @@ impl FromStr for Claim {
         };
         let (left, right) =
             sides.split_once('>').ok_or_else(|| format!("has `{text}`, which is not of the form {FORM}"))?;
-        if right.starts_with('=') || right.trim().parse::<f64>().is_ok() {
+        // The right side may be a number, or have one added.
+        let ends_in_number = right.split_whitespace().next_back().is_some_and(|word| word.parse::<f64>().is_ok());
+        if right.starts_with('=') || ends_in_number {
             return Err(format!(
                 "has `{text}`, which is not of the form {FORM}: claims about choices have no `>=` and no number, and those \
                  about findings begin with `legality`, `probe`, `composition`, `reconstruction`, `alignment` or `edit`"

@@ -110,7 +110,11 @@ fn claims_about_nothing_are_errors_in_words() {
     assert!(refused("board/none.wins > moves.legal").contains("has `wins`, which is none of valid, legal, best, "));
     assert!(refused("a.legal > b.legal from ply x").contains("has `from ply x`, which is not a number"));
     assert!(refused("a.loss > b.legal").contains("compares a share of positions with a loss"));
-    for other in ["board/none.legal >= moves/causal.legal", "board/none.legal > 0.1"] {
+    for other in [
+        "board/none.legal >= moves/causal.legal",
+        "board/none.legal > 0.1",
+        "board/none.legal > moves/causal.legal + 0.1",
+    ] {
         assert!(refused(other).contains("claims about choices have no `>=` and no number"));
     }
     for other in ["probes.occupied > 0.5", "legal.legal[of=all] > 0.75"] {
