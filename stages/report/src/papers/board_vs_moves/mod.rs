@@ -105,13 +105,14 @@ fn sections(measured: &Measurements, facts: &Facts) -> Result<Vec<Section>, Fail
     ];
     let mut positions: Vec<Block> = boards::boards(groups)?.into_iter().map(Block::Widget).collect();
     positions.push(Block::Table(tables::positions(groups)));
+    // No section has the name of a table or figure: links would not tell them apart.
     Ok(vec![
         Section::new(&id("choices"), "Choosing the best move", "Best moves", choices),
-        Section::new(&id("masks"), "With and without a causal mask", "Masks", masks),
-        Section::new(&id("exposure"), "Answers of several tokens", "Exposure", answers),
-        Section::new(&id("positions"), "Position by position", "Positions", positions),
+        Section::new(&id("mask"), "With and without a causal mask", "Masks", masks),
+        Section::new(&id("tokens"), "Answers of several tokens", "Exposure", answers),
+        Section::new(&id("by-position"), "Position by position", "Positions", positions),
         Section::new(&id("play"), "Games and ratings", "Play", play),
         Section::new(&id("learning"), "Learning", "Learning", learning),
-        Section::new(&id("data"), "Data", "Data", data),
+        Section::new(&id("counts"), "Data", "Data", data),
     ])
 }

@@ -29,6 +29,18 @@ fn the_chapter_says_what_was_compared_and_warns_of_one_seed() {
 }
 
 #[test]
+fn no_two_things_on_the_page_have_one_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let matches = write_matches(folder.path(), "matches", "level:0", Some(0), [3, 2, 1]);
+    let report = run(with_choices(folder.path()).input("matches", matches)).unwrap();
+    let page = read(&report, "index.html");
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
+    ids.sort_unstable();
+    let twice: Vec<_> = ids.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
 fn an_arm_whose_training_diverged_is_marked() {
     let folder = tempfile::tempdir().unwrap();
     let mut diverged = chooser("board", "none", 0);
