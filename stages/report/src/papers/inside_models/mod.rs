@@ -109,7 +109,7 @@ fn sections(found: &[MeasuredFinding], facts: &Facts) -> Vec<Section> {
         section("probes", "Boards read by linear probes", "Linear probes", probes),
         section("autoencoder", "Sparse autoencoders", "Autoencoders", vec![table(&tables::RECONSTRUCTION)]),
         section("alignment", "One board, several ways to it", "Path independence", vec![table(&tables::ALIGNMENT)]),
-        section("edits", "Writing into the board", "Edits", edits),
+        section("writing", "Writing into the board", "Edits", edits),
         section("paper", "What the paper says in words", "The paper", paper),
     ]
 }
