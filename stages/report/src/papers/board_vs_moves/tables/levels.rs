@@ -85,11 +85,17 @@ fn counts(results: Results) -> Vec<Cell> {
     [results.games(), wins, draws, losses].map(|number| Cell::count(u64::from(number))).into()
 }
 
+/// A number of Elo for machines. Ratings are found to 1e-9, and what is smaller is noise.
+pub(super) fn in_elo(rating: f64) -> f64 {
+    // With 0 added, a zero has no minus.
+    (rating * 1e6).round() / 1e6 + 0.0
+}
+
 /// A rating or a bound, which is a word and no number.
 pub(super) fn elo(rating: Option<Rating>) -> Cell {
     match rating {
         Some(likeliest @ Rating::Likeliest { rating, .. }) => {
-            Cell::number(rating, number::printed(&likeliest.to_string()))
+            Cell::number(in_elo(rating), number::printed(&likeliest.to_string()))
         }
         Some(bound) => Cell::text(number::printed(&bound.to_string())),
         None => Cell::none(),

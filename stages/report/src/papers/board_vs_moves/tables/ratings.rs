@@ -9,7 +9,7 @@ use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::play::{ArmGame, ArmGames, Opponent, PAPERS_RULES, Results};
-use crate::papers::board_vs_moves::tables::levels::{SWEEPS, elo};
+use crate::papers::board_vs_moves::tables::levels::{SWEEPS, elo, in_elo};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
 /// Ratings that the paper prints: words, row and column of the facts.
@@ -125,8 +125,8 @@ fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
     // Resamples of games that all ended alike know no other results. An end that the games do not bound is told as such.
     let has_width = found.low.zip(found.high).is_none_or(|(low, high)| low < high);
     let known = (cell.value.is_some() && has_width).then(|| Interval {
-        low: found.low.unwrap_or(f64::NEG_INFINITY),
-        high: found.high.unwrap_or(f64::INFINITY),
+        low: found.low.map_or(f64::NEG_INFINITY, in_elo),
+        high: found.high.map_or(f64::INFINITY, in_elo),
         text: format!("[{}]", number::printed(&found.to_string())),
     });
     cell.with_interval(known)
