@@ -31,7 +31,7 @@ pub(super) fn from(node: &Node, problems: &Problems) -> Vec<InputSpec> {
         let input = input(Some(name.clone()), value, |item| source(item, problems));
         if input.sources.is_empty() {
             let message = format!("input `{}` is given nothing", name.text);
-            problems.push(value.problem(message).hint("leave the input out"));
+            problems.push(value.problem(message).hint("name what it is given, or leave the input out"));
         }
         inputs.push(input);
     }
