@@ -90,6 +90,11 @@ pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, RecordFault> {
     };
     let (fen, best) = (text(fen, "FEN")?, text(best, "move")?);
     let board = Board::parse(fen).map_err(|error| (Reason::Fen, format!("{}: {error}", quoted(fen))))?;
+    // Where king and rooks stand as in chess, `HAha` is read as `KQkq`, and the same position would have two texts.
+    let castling = fen.split_whitespace().nth(2).unwrap_or_default();
+    if castling.contains(|right: char| !"KQkq-".contains(right)) {
+        return Err((Reason::Fen, format!("{}: its castling rights are written as in Chess960", quoted(fen))));
+    }
     let not_a_move = || (Reason::Notation, format!("{} is not a move in UCI", quoted(best)));
     let plain = plain_move(best).ok_or_else(not_a_move)?;
     let position = board.position();

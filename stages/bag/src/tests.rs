@@ -72,6 +72,14 @@ fn a_promotion_in_upper_case_is_not_uci() {
 }
 
 #[test]
+fn castling_rights_as_in_chess960_are_faulty_even_where_they_mean_the_same() {
+    let fen = START.replace("KQkq", "HAha");
+    let (reason, words) = crate::record::read(&record(&fen, "e2e4"), false).unwrap_err();
+    assert_eq!(reason.name(), "fen");
+    assert!(words.ends_with("its castling rights are written as in Chess960"), "{words}");
+}
+
+#[test]
 fn a_faulty_text_is_shown_in_part() {
     let (_, words) = crate::record::read(&record(&"é".repeat(60), "e2e4"), false).unwrap_err();
     assert!(words.contains("éé\": not a FEN"), "{words}");
