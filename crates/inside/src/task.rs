@@ -12,6 +12,16 @@ pub enum Task {
     State,
 }
 
+impl Task {
+    /// `moves` or `state`, as findings have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::Moves => "moves",
+            Task::State => "state",
+        }
+    }
+}
+
 /// The weights that a model computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightsOf {

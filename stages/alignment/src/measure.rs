@@ -99,6 +99,7 @@ impl Measurement<'_> {
     fn named(&self, site: usize, population: &str, n: u64) -> Finding {
         let made_by = &self.members.made_by;
         Finding::new(Kind::Alignment, self.model.name(), self.model.weights_of().name(), Some(site as u32), n)
+            .name("task", self.model.task().name())
             .name("population", population)
             .name("same", &made_by.same)
             .name("sequences", &made_by.sequences)

@@ -97,6 +97,7 @@ fn dead(state: &State, after: u64) -> Vec<u64> {
 fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), dead: f64) -> Finding {
     let SiteMeasures { rows, reconstructed, zero, mean } = *measures;
     Finding::new(Kind::Reconstruction, model.name(), model.weights_of().name(), Some(site as u32), rows.rows)
+        .name("task", model.task().name())
         .value("ce", loss)
         .value("ce_sae", reconstructed)
         .value("ce_zero", zero)

@@ -1,4 +1,4 @@
-//! Fetches games from outside: from URLs, or from files. It sees bytes, lengths and sums, and must not know what is in
+//! Fetches files from outside, such as games: from URLs, or from files. It sees bytes, lengths and sums, and must not know what is in
 //! them. `docs/design/download.md` says why it does so.
 
 mod checksum;

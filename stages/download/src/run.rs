@@ -22,7 +22,7 @@ impl Stage for Download {
     }
 
     fn description(&self) -> &'static str {
-        "Gets files of games from the network, or refers to one that is here, and checks their sums"
+        "Gets files, such as those of games, from the network, or refers to one that is here, and checks their sums"
     }
 
     fn inputs(&self) -> Vec<Input> {

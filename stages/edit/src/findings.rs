@@ -188,7 +188,7 @@ impl GroupMeans<'_> {
 
     fn named(&self, kind: Kind, group: &Group<'_>, layer: Option<usize>, n: usize) -> Finding {
         let finding = Finding::new(kind, &self.about.model, self.network, layer.map(|layer| layer as u32), n as u64);
-        let finding = finding.name("intervention", group.intervention);
+        let finding = finding.name("task", &self.about.task).name("intervention", group.intervention);
         group.eta.into_iter().fold(finding, |finding, eta| finding.name("eta", eta))
     }
 

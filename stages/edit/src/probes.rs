@@ -2,7 +2,10 @@
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_inside::Model;
-use cwm_inside::linear_probe::{LinearProbe, Probes, Target};
+use cwm_inside::linear_probe::{LinearProbe, Probes, SQUARES, Target};
+use shakmaty::{Board, Square};
+
+use crate::judge::{label_of, piece_of};
 
 /// Linear probes, and what edits by them are called.
 #[derive(Clone, Debug)]
@@ -16,6 +19,20 @@ impl NamedProbes {
     /// The linear probe of a layer, if there is one.
     pub fn probe(&self, layer: usize) -> Option<&LinearProbe> {
         self.probes.layers.get(&layer).map(|of_layer| &of_layer.probe)
+    }
+
+    /// The board that the linear probe of a layer reads from a row of the stream; `None` if it reads latents, or there is none.
+    pub fn read_board(&self, layer: usize, row: &[f32]) -> Option<Board> {
+        let of_layer = self.probes.layers.get(&layer).filter(|_| self.probes.description.of == "stream")?;
+        let row: Vec<f32> = row.iter().map(|value| value / of_layer.scale).collect();
+        let classes = of_layer.probe.predict(&row, &[0; SQUARES]).classes;
+        let mut board = Board::empty();
+        for square in Square::ALL {
+            if let Some(piece) = piece_of(classes[label_of(square)]) {
+                board.set_piece_at(square, piece);
+            }
+        }
+        Some(board)
     }
 }
 
@@ -35,6 +52,15 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
         }
         if about.target != Target::Both.name() {
             return Err(wrong(format!("have the target `{}`, and edits need `both`", about.target)));
+        }
+        if about.last != "raw" {
+            let hint = "make them with `normed: false`";
+            return Err(
+                wrong("read the last layer behind the final norm, and edits are before it".to_owned()).hint(hint)
+            );
+        }
+        if about.training.get("labels").and_then(serde_json::Value::as_str) == Some("shuffled") {
+            return Err(wrong("were trained on shuffled boards".to_owned()).hint("make them with `labels: true`"));
         }
         if about.classes != Target::Both.classes() {
             let hint = format!("the classes of `both` are {}", Target::Both.classes().join(" "));

@@ -3,7 +3,7 @@
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_inside::edit::{StreamEdit, TokenView, WatchedGame, board_direction, random_direction, scaled};
-use cwm_inside::{Model, Task, WeightsOf};
+use cwm_inside::{Model, WeightsOf};
 use cwm_models::Device;
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
@@ -91,7 +91,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let unedited: Vec<&EditRow> = rows.iter().filter(|row| row.layer.is_none()).collect();
     let about = EditDescription {
         model: model.name(),
-        task: if model.task() == Task::Moves { "moves" } else { "state" }.to_owned(),
+        task: model.task().name().to_owned(),
         layers: sites.clone(),
         seed: config.seed,
         cases: unedited.len() as u64,

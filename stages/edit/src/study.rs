@@ -143,11 +143,18 @@ pub fn findings(
                     })?;
                     let finding =
                         Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
+                            .name("task", model.task().name())
                             .name("case", &study.text)
                             .name("intervention", name)
                             .name("eta", eta)
                             .name("original", board)
                             .name("edited", study.edited_board());
+                    let row = &seen.rows[place];
+                    let edited_row: Vec<f32> = row.iter().zip(&vector).map(|(value, added)| value + added).collect();
+                    let beliefs = [("believed_before", row), ("believed_after", &edited_row)];
+                    let beliefs = beliefs.map(|(name, row)| Some((name, set.read_board(site, row)?)));
+                    let finding =
+                        beliefs.into_iter().flatten().fold(finding, |finding, (name, board)| finding.name(name, board));
                     let squares = Square::ALL.into_iter().flat_map(|square| {
                         [("before", &seen.logits), ("after", &logits)].map(|(when, logits)| {
                             let word = WordSet::from_iter([word_of(square)]);

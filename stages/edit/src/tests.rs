@@ -167,6 +167,10 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     assert_eq!(cases[0].named("case"), "e2e4 d7d5: d5=. d7=p e7=. e5=p");
     assert_eq!(cases[0].named("original"), "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR");
     assert_eq!(cases[0].named("edited"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
+    let believed = |case: &Finding, when: &str| case.named(&format!("believed_{when}")).to_owned();
+    assert_eq!(believed(cases[0], "before").split('/').count(), 8);
+    let before: Vec<_> = cases.iter().map(|case| believed(case, "before")).collect();
+    assert!(cases.iter().zip(&before).any(|(case, before)| believed(case, "after") != *before), "{before:?}");
     let sum = |when: &str| -> f64 {
         cases[0].values.iter().filter(|(name, _)| name.starts_with(when)).map(|(_, value)| value).sum()
     };
@@ -192,6 +196,15 @@ fn layers_are_by_default_those_of_the_linear_probes() {
     probes.write(&given.probes).unwrap();
     let message = given.refused(trial("reversed"));
     assert_eq!(message, "the linear probes of probes have the classes k q r b n p K Q R B N P .");
+    probes.description.classes.reverse();
+    probes.description.last = "normed".to_owned();
+    probes.write(&given.probes).unwrap();
+    let message = given.refused(trial("normed"));
+    assert!(message.ends_with("read the last layer behind the final norm, and edits are before it"), "{message}");
+    probes.description.last = "raw".to_owned();
+    probes.description.training.insert("labels".to_owned(), "shuffled".into());
+    probes.write(&given.probes).unwrap();
+    assert!(given.refused(trial("shuffled")).ends_with("were trained on shuffled boards"));
 }
 
 #[test]

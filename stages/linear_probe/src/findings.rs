@@ -74,6 +74,7 @@ impl Reporter<'_> {
 
     fn finding(&self, kind: Kind, layer: Option<u32>, rows: u64) -> Finding {
         Finding::new(kind, self.model.name(), self.model.weights_of().name(), layer, rows)
+            .name("task", self.model.task().name())
     }
 }
 

@@ -46,7 +46,11 @@ impl Stage for Questions {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::optional("puzzles", Format::PUZZLES, "Puzzles, for Short Tactics, Structural and Motifs."),
+            Input::optional(
+                "puzzles",
+                Format::ANY,
+                "Puzzles, for Short Tactics, Structural and Motifs: of `analyse`, or Lichess's file, such as `download` fetches it.",
+            ),
             Input::optional(
                 "games",
                 Format::GAMES,
@@ -54,8 +58,9 @@ impl Stage for Questions {
             ),
             Input::optional(
                 "evaluations",
-                Format::EVALUATIONS,
-                "Evaluated positions: for Position Judgement, of `analyse`, or Lichess's JSON lines; for Reasoning, of `analyse` with `multipv: all`.",
+                Format::ANY,
+                "Evaluated positions: for Position Judgement, of `analyse`, or Lichess's JSON lines, such as `download` fetches them; for \
+                 Reasoning, of `analyse` with `multipv: all`.",
             ),
             Input::optional_many(
                 "apart",

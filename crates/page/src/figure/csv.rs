@@ -30,7 +30,7 @@ impl Figure {
                             text += &format!("{place},,{x},{y},,,{},{}\n", plain(value), csv(&tile.note));
                         }
                     }
-                    Layer::Arrow { .. } => {}
+                    Layer::Arrow { .. } | Layer::Text { .. } => {}
                 }
             }
         }

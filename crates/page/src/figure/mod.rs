@@ -125,6 +125,13 @@ pub enum Layer {
     },
     /// A filled rectangle.
     Tile(Tile),
+    /// A short text around a point, such as the letter of a piece.
+    Text {
+        /// The middle of the text.
+        at: (f64, f64),
+        /// The text.
+        text: String,
+    },
 }
 
 /// Points of one name.
@@ -209,7 +216,7 @@ impl Figure {
         let shows = |layer: &Layer| match layer {
             Layer::Series(series) => !series.points.is_empty(),
             Layer::Tile(tile) => tile.value.is_some(),
-            Layer::Arrow { .. } => true,
+            Layer::Arrow { .. } | Layer::Text { .. } => true,
         };
         !self.panels().any(|panel| panel.layers.iter().any(shows))
     }
@@ -224,7 +231,7 @@ impl Panel {
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Series(series) => Some(series),
-            Layer::Arrow { .. } | Layer::Tile(_) => None,
+            Layer::Arrow { .. } | Layer::Tile(_) | Layer::Text { .. } => None,
         })
     }
 }

@@ -84,6 +84,12 @@ pub(super) fn draw(canvas: &mut VectorCanvas, panel: &Panel, place: &Place) {
                     canvas.fill_rect(low, high, paint, &tile.note);
                 }
             }
+            Layer::Text { at, text } => {
+                let style = TextStyle::new(LABEL, ColourRole::Text).anchored(Anchor::Middle, VerticalAnchor::Middle);
+                if let Some(at) = plot.at(*at) {
+                    canvas.text(text, style, at);
+                }
+            }
         }
     }
     let (mut title_left, baseline) = (left, top - 90);

@@ -46,7 +46,10 @@ fn all() -> Vec<Finding> {
             .name("case", "e2e4 d7d5")
             .name("intervention", "probe")
             .name("eta", "0.5")
-            .name("original", "8/8/8/8/8/8/8/8")
+            .name("original", "8/8/8/8/8/8/4P3/8")
+            .name("edited", "8/8/8/8/8/8/8/8")
+            .name("believed_before", "8/8/8/8/8/8/4P3/8")
+            .name("believed_after", "8/8/8/8/8/8/4q3/8")
             .value("before_e4", 0.5)
             .value("after_e4", 0.125),
     ]
@@ -112,8 +115,31 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     // Of η 1 there are no edits by latents.
     let heading = "gpt d64/l4, η 1";
     assert!(drawn("figure-inside-5").contains(heading) && !drawn("figure-inside-6").contains(heading));
+    let edit = drawn("figure-inside-4");
+    let marked =
+        |panel: &str| lines(&edit, &format!("{panel} the edit,")).iter().filter(|line| line.contains(",1,")).count();
+    assert_eq!(
+        (lines(&edit, "Origins before the edit").len(), marked("Read before"), marked("Read after")),
+        (1, 0, 1),
+        "{edit}"
+    );
+    let letters = read(&report, "figures/figure-inside-4.svg");
+    assert!(letters.contains(">P<") && letters.contains(">q<"), "{letters}");
     let boards = drawn("figure-inside-accuracy-squares");
     assert!(boards.contains("trained, layer 1") && boards.contains("e4: 0.5000"), "{boards}");
+}
+
+#[test]
+fn models_of_one_name_have_their_task_where_there_are_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |task: &str| {
+        Finding::new(Kind::Reconstruction, "gpt d32/l1", "trained", Some(0), 1).name("task", task).value("ce", 1.0)
+    };
+    let report = report_of(folder.path(), vec![of("moves"), of("state")]);
+    let table = read(&report, "tables/inside-3.csv");
+    for task in ["moves", "state"] {
+        assert_eq!(lines(&table, &format!("ours,gpt d32/l1 ({task}),")).len(), 1, "{table}");
+    }
 }
 
 #[test]

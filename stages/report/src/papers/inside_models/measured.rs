@@ -1,6 +1,6 @@
 //! Findings with the cells that made them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_findings::{Finding, Kind};
@@ -14,7 +14,8 @@ pub(super) struct MeasuredFinding {
     pub(super) finding: Finding,
 }
 
-/// The findings of all files, in their order. Models of cells with several seeds have these in their names.
+/// The findings of all files, in their order. Models of cells with several seeds have these in their names, and models of one name
+/// with several tasks their task.
 ///
 /// # Errors
 /// A file is no file of findings.
@@ -32,7 +33,21 @@ pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<MeasuredFinding>, Failur
             found.push(MeasuredFinding { label: label.clone(), finding });
         }
     }
+    name_tasks(&mut found);
     Ok(found)
+}
+
+/// Adds the task to the names of models that stand for several.
+fn name_tasks(found: &mut [MeasuredFinding]) {
+    let mut tasks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for MeasuredFinding { finding, .. } in found.iter().filter(|one| !one.finding.named("task").is_empty()) {
+        tasks.entry(finding.model.clone()).or_default().insert(finding.named("task").to_owned());
+    }
+    for MeasuredFinding { finding, .. } in found {
+        if tasks.get(&finding.model).is_some_and(|tasks| tasks.len() > 1) && !finding.named("task").is_empty() {
+            finding.model = format!("{} ({})", finding.model, finding.named("task"));
+        }
+    }
 }
 
 /// Those of one kind.

@@ -35,7 +35,7 @@ pub(crate) fn exposure(groups: &[Group]) -> Figure {
     });
     let marks = panels.iter().flat_map(|(_, layers)| layers).filter_map(|layer| match layer {
         Layer::Series(series) => Some(&series.points),
-        Layer::Tile(_) | Layer::Arrow { .. } => None,
+        Layer::Tile(_) | Layer::Arrow { .. } | Layer::Text { .. } => None,
     });
     let heights = marks.flatten().flat_map(Point::heights).chain([0.0, 1.0]).collect::<Vec<_>>();
     let y = Axis::linear("Forced less free (points)", heights.into_iter());

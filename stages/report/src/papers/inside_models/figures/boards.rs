@@ -88,28 +88,48 @@ pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
     }
 }
 
-/// Origins before and after single edits.
+/// Origins before and after single edits, and the boards that linear probes read.
 pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
     let rows = of_kind(found, Kind::Case).map(|case| {
-        let at = |when: &'static str| move |square: &str| case.get(&format!("{when}_{square}"));
         let boards = [("before", case.named("original")), ("after", case.named("edited"))];
-        let panels = boards.map(|(when, placement)| {
-            board(&format!("{when}: {placement}"), at(when), |square| piece_on(placement, square))
+        let origins = boards.map(|(when, placement)| {
+            let value = |square: &str| case.get(&format!("{when}_{square}"));
+            pieces_on(&format!("Origins {when} the edit"), placement, value)
         });
+        let believed = boards.into_iter().filter_map(|(when, placement)| {
+            let read = case.named(&format!("believed_{when}"));
+            // Squares on which the linear probe reads something else than stands there.
+            let differs = |square: &str| Some(f64::from(piece_on(read, square) != piece_on(placement, square)));
+            (!read.is_empty()).then(|| pieces_on(&format!("Read {when} the edit"), read, differs))
+        });
+        let panels = origins.into_iter().chain(believed).collect();
         let layer = case.layer.map(|layer| format!(", layer {layer}")).unwrap_or_default();
         let heading = [case.model.as_str(), case.named("case"), case.named("intervention")].join(", ") + &layer;
-        row(format!("{heading}, η {}", case.named("eta")), HEIGHT, 2, panels.into())
+        row(format!("{heading}, η {}", case.named("eta")), HEIGHT, 4, panels)
     });
     Figure {
         id: "figure-inside-4".into(),
         title: "Single edits".into(),
         paper: Some("Figure 4, Section 4.6"),
-        description: "Probability of each square as the origin of the next move, before and after the board was edited; above each board, \
-                      and in the note of each square, is what stands on it."
+        description: "Probability of each square as the origin of the next move, before and after the board was edited, with the pieces of \
+                      the board before and after; and the boards that the linear probe reads there, with what is not as on that board marked. \
+                      Letters are pieces as in FEN: capitals are White's."
             .into(),
         rows: rows.collect(),
         ..Figure::default()
     }
+}
+
+/// A board with a tile for each square that has a value, and with the letters of the pieces of a placement.
+fn pieces_on(title: &str, placement: &str, value: impl Fn(&str) -> Option<f64>) -> Panel {
+    let mut board = board(title, value, |square| piece_on(placement, square));
+    let squares = (0..64).map(|square| (square % 8, square / 8));
+    let letters = squares.filter_map(|(file, rank): (u8, u8)| {
+        let letter = piece_on(placement, &format!("{}{}", char::from(b'a' + file), rank + 1))?;
+        Some(Layer::Text { at: (f64::from(file) + 0.5, f64::from(rank) + 0.5), text: letter.to_string() })
+    });
+    board.layers.extend(letters);
+    board
 }
 
 /// What stands on a square of a placement, as in FEN; `None` if nothing does, or the text is none.
