@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::context::Context;
+use crate::context::{Context, shared};
 
 /// A folder with the pipeline of this name as `pipeline.yaml`.
 fn context(name: &str) -> Context {
@@ -31,6 +31,26 @@ fn the_four_pipelines_plan() {
     assert_eq!(cells("small.yaml", &["--set", "engine=null"], &stages), [0, 1, 4, 0, 2, 2, 1, 1]);
     assert_eq!(cells("paper.yaml", &[], &stages), [5, 0, 3, 0, 15, 4, 1, 1]);
     assert_eq!(cells("build.yaml", &[], &stages), [0, 1, 3, 0, 0, 0, 1, 1]);
+}
+
+#[test]
+fn items_are_built_of_files_that_download_gets() {
+    let Some(shared) = shared() else { return };
+    let golden = shared.join("systems/questions-golden");
+    let context = context("build.yaml");
+    let sets = [
+        format!("puzzles={}", golden.join("lichess-puzzles-6605.csv.zst").display()),
+        format!("evaluations={}", golden.join("evaluations.jsonl").display()),
+        format!("broadcast={}", shared.join("data/lichess-sample.pgn.zst").display()),
+    ];
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let ran = context.cwm(&[&["run"], &sets[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let items = context.path("report-build/tables/questions-items.csv");
+    let items = std::fs::read_to_string(items).expect("the table");
+    for category in ["Structural", "Motifs", "Short Tactics", "Position Judgement"] {
+        assert!(items.contains(category), "{category}: {items}");
+    }
 }
 
 /// The miniature on few games.
