@@ -19,7 +19,7 @@ fn layers_lengths_and_rates_that_cannot_be_are_refused() {
     let list = |layers: &[i128]| Value::List(layers.iter().map(|&layer| Value::Int(layer)).collect());
     for (name, value, message) in [
         ("layers", list(&[3]), "`layers` has layer 3, and gpt d16/l2 has layers 0 to 2"),
-        ("layers", list(&[1, 1]), "`layers` has layer 1 twice"),
+        ("layers", list(&[1, 1]), "parameter `layers` must be different layers"),
         ("max_tokens", Value::Int(600), "`max_tokens` is 600, and gpt d16/l2 reads 512 tokens at most"),
         ("lr", Value::Float(0.0), "parameter `lr` must be a number above 0"),
         ("sparsity", Value::Float(f64::NAN), "parameter `sparsity` must be a number of at least 0"),
