@@ -94,13 +94,13 @@ pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
         let boards = [("before", case.named("original")), ("after", case.named("edited"))];
         let origins = boards.map(|(when, placement)| {
             let value = |square: &str| case.get(&format!("{when}_{square}"));
-            pieces_on(&format!("Origins {when} the edit"), placement, value)
+            pieces_on(&format!("Origins {when}"), placement, value)
         });
         let believed = boards.into_iter().filter_map(|(when, placement)| {
             let read = case.named(&format!("believed_{when}"));
             // Squares on which the linear probe reads something else than stands there.
             let differs = |square: &str| Some(f64::from(piece_on(read, square) != piece_on(placement, square)));
-            (!read.is_empty()).then(|| pieces_on(&format!("Read {when} the edit"), read, differs))
+            (!read.is_empty()).then(|| pieces_on(&format!("Read {when}"), read, differs))
         });
         let panels = origins.into_iter().chain(believed).collect();
         let layer = case.layer.map(|layer| format!(", layer {layer}")).unwrap_or_default();
