@@ -120,7 +120,7 @@ stages:
   model:
     stage: train
     from: {{ train: tokens.dataset }}
-    with: {{ size: d16/l1, batch_size: 2, curve_every: 1, micro_batch_tokens: 1000000, {with} }}
+    with: {{ size: d32/l1, batch_size: 2, curve_every: 1, micro_batch_tokens: 1000000, {with} }}
 "
     )
 }
@@ -191,7 +191,8 @@ fn a_gpu_computes_in_bf16_as_the_processor_does_or_refuses_it() {
     let context = Context::with(&yaml);
     let run = Run::read(gpu.cwm(&context, &["run", "--json", "--device", &gpu.device]));
     if run.raw.code != 0 {
-        assert!(run.raw.stderr.contains("cannot compute in `bf16`"), "{}", run.raw.stderr);
+        let Ran { stdout, stderr, .. } = &run.raw;
+        assert!(stdout.contains("cannot compute in `bf16`"), "{stdout}{stderr}");
         return;
     }
     let on_cpu = Context::with(&yaml);

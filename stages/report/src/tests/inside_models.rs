@@ -116,8 +116,7 @@ fn every_kind_has_its_tables_and_figures_with_the_papers_numbers_beside_ours() {
     let heading = "gpt d64/l4, η 1";
     assert!(drawn("figure-inside-5").contains(heading) && !drawn("figure-inside-6").contains(heading));
     let edit = drawn("figure-inside-4");
-    let marked =
-        |panel: &str| lines(&edit, &format!("{panel},")).iter().filter(|line| line.contains(",1,")).count();
+    let marked = |panel: &str| lines(&edit, &format!("{panel},")).iter().filter(|line| line.contains(",1,")).count();
     assert_eq!(
         (lines(&edit, "Origins before,").len(), marked("Read before"), marked("Read after")),
         (1, 0, 1),
