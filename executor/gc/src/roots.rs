@@ -157,12 +157,9 @@ pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
 
 /// Returns a path without links and `..` as far as it exists: a lock file may be gone, with its folder.
 fn resolve(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|ancestor| Some((fs::canonicalize(ancestor).ok()?, ancestor)));
-    match existing.map(|(found, ancestor)| (found, path.strip_prefix(ancestor))) {
-        Some((found, Ok(rest))) if rest != Path::new("") => found.join(rest),
-        Some((found, _)) => found,
-        None => path.to_owned(),
-    }
+    let resolved = |existing: &Path| Some(fs::canonicalize(existing).ok()?.join(path.strip_prefix(existing).ok()?));
+    // Of a path that exists nothing is joined, which would leave a slash at its end.
+    path.ancestors().find_map(resolved).map_or_else(|| path.to_owned(), |path| path.components().collect())
 }
 
 /// Returns everything that names results.

@@ -36,12 +36,8 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
         let questions = Question::all(&items, config.samples, |item| {
-            let internal = |error: &dyn std::error::Error| Failure::internal(error.to_string());
-            let mut text = format!("{identity} ").into_bytes();
-            // Most items fit, so the text is not copied while it grows.
-            text.reserve(1 << 12);
-            serde_json::to_writer(&mut text, item).map_err(|error| internal(&error))?;
-            Ok::<_, Failure>((Prompt::default(), String::from_utf8(text).map_err(|error| internal(&error))?))
+            let item = serde_json::to_string(item).map_err(|error| Failure::internal(error.to_string()))?;
+            Ok::<_, Failure>((Prompt::default(), format!("{identity} {item}")))
         })?;
         let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;

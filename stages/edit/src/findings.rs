@@ -7,6 +7,7 @@ use cwm_inside::statistics::{deviation, welch};
 use cwm_measures::Resamples;
 use shakmaty::Square;
 
+use crate::judge::PIECES;
 use crate::row::{EditDescription, EditRow};
 
 /// A number of a row, by the name of its mean.
@@ -29,8 +30,6 @@ static STATE: [Measure; 4] = [
 
 /// Bins of a density.
 const BINS: usize = 64;
-
-const PIECES: &[u8; 13] = b".PNBRQKpnbrqk";
 
 /// Rows of one intervention and η, each with the place of its game and the row without an edit.
 struct Group<'a> {

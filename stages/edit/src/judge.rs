@@ -135,12 +135,15 @@ pub fn label_of(square: Square) -> usize {
     square.to_usize() ^ 56
 }
 
-/// The piece of a class in `.PNBRQKpnbrqk`; none of 0.
+/// The letters of the classes of a square.
+pub const PIECES: &[u8; 13] = b".PNBRQKpnbrqk";
+
+/// The piece of a class in [`PIECES`]; none of 0.
 pub fn piece_of(class: u8) -> Option<Piece> {
-    b".PNBRQKpnbrqk".get(usize::from(class)).and_then(|letter| Piece::from_char(char::from(*letter)))
+    Piece::from_char(char::from(PIECES[usize::from(class)]))
 }
 
-/// The class of a piece in `.PNBRQKpnbrqk`.
+/// The class of a piece in [`PIECES`].
 pub fn class_of(piece: Piece) -> u8 {
     piece.role as u8 + if piece.color.is_black() { 6 } else { 0 }
 }

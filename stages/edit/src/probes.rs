@@ -2,7 +2,7 @@
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_inside::Model;
-use cwm_inside::linear_probe::{LinearProbe, Probes, SQUARES, Target};
+use cwm_inside::linear_probe::{LinearProbe, Probes, Target};
 use shakmaty::{Board, Square};
 
 use crate::judge::{label_of, piece_of};
@@ -24,8 +24,7 @@ impl NamedProbes {
     /// The board that the linear probe of a layer reads from a row of the stream; `None` if it reads latents, or there is none.
     pub fn read_board(&self, layer: usize, row: &[f32]) -> Option<Board> {
         let of_layer = self.probes.layers.get(&layer).filter(|_| self.probes.description.of == "stream")?;
-        let row: Vec<f32> = row.iter().map(|value| value / of_layer.scale).collect();
-        let classes = of_layer.probe.predict(&row, &[0; SQUARES]).classes;
+        let classes = of_layer.read(row);
         let mut board = Board::empty();
         for square in Square::ALL {
             if let Some(piece) = piece_of(classes[label_of(square)]) {

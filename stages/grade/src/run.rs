@@ -32,23 +32,14 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     let items = Items::read(context, config.unknown_tasks())?;
     let judges = in_order(items.all.par_iter().map(ItemJudge::new).collect())?;
     opinions::check(context, &judges)?;
-    let other_keys = items.with_other_keys();
-    if let Some(first) = other_keys.first() {
-        context.note(format!(
-            "{} of {} items have a key that does not follow from them, and count all the same: the first is {}",
-            other_keys.len(),
-            items.all.len(),
-            first.task_id
-        ));
-    }
-    let rights = items.with_impossible_rights();
-    if let Some(first) = rights.first() {
-        context.note(format!(
-            "{} of {} items have a castling right that cannot be, which is passed over: the first is {}",
-            rights.len(),
-            items.all.len(),
-            first.task_id
-        ));
+    for (odd, what) in [
+        (items.with_other_keys(), "a key that does not follow from them, and count all the same"),
+        (items.with_impossible_rights(), "a castling right that cannot be, which is passed over"),
+    ] {
+        if let Some(first) = odd.first() {
+            let (odd, all) = (odd.len(), items.all.len());
+            context.note(format!("{odd} of {all} items have {what}: the first is {}", first.task_id));
+        }
     }
     context.activity("judging answers");
     let inputs = context.group("answers");

@@ -61,6 +61,15 @@ pub struct LayerProbe {
     pub scale: f32,
 }
 
+impl LayerProbe {
+    /// The class of each square that it reads from a row of the stream, a8 first.
+    pub fn read(&self, row: &[f32]) -> Vec<u8> {
+        let row: Vec<f32> = row.iter().map(|value| value / self.scale).collect();
+        // Losses alone depend on labels.
+        self.probe.predict(&row, &[0; SQUARES]).classes
+    }
+}
+
 /// Linear probes of some layers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probes {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_encoding::LABELS;
-use cwm_inside::linear_probe::{LayerProbe, Probes, ProbesDescription, SQUARES, Target};
+use cwm_inside::linear_probe::{LayerProbe, Probes, ProbesDescription, Target};
 
 use super::inside::InspectedModel;
 use super::position_prediction::ProbedBoard;
@@ -48,9 +48,7 @@ impl<'m> BoardReader<'m> {
     /// # Errors
     /// They are more than the model reads.
     pub fn read(&self, tokens: &[u16], truth: &[u8; LABELS]) -> Result<ProbedBoard, Failure> {
-        let mut row = self.inside.row(tokens, self.layer, self.normed)?;
-        row.iter_mut().for_each(|value| *value /= self.probe.scale);
-        let board = self.probe.probe.predict(&row, &truth[..SQUARES]).classes;
+        let board = self.probe.read(&self.inside.row(tokens, self.layer, self.normed)?);
         Ok(prediction::probed(self.layer, &board, truth))
     }
 }

@@ -122,7 +122,7 @@ pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
 
 fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
     let Ok(found) = interval(pairs, RESAMPLES, SEED, cwm_measures::CONFIDENCE) else { return cell };
-    // Resamples of games that all ended alike know no other results. An end that the games do not bound is told as such.
+    // Resamples of games that all ended alike know no other results. An end that the games do not bound is infinite.
     let has_width = found.low.zip(found.high).is_none_or(|(low, high)| low < high);
     let known = (cell.value.is_some() && has_width).then(|| Interval {
         low: found.low.map_or(f64::NEG_INFINITY, in_elo),

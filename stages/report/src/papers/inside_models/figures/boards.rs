@@ -31,7 +31,7 @@ pub(crate) fn accuracy_squares(found: &[MeasuredFinding]) -> Figure {
                 let is = |finding: &&&Finding| finding.layer == Some(best) && finding.named("square") == square;
                 of_network().find(is).and_then(|finding| finding.get("accuracy"))
             };
-            Some(board(&format!("{network}, layer {best}"), value, |_| None))
+            Some(board(&format!("{network}, layer {best}"), value))
         });
         let panels: Vec<Panel> = panels.filter(|panel| !panel.layers.is_empty()).collect();
         row(group.heading.clone(), HEIGHT, ABREAST, panels)
@@ -74,7 +74,7 @@ pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
         });
         let names = Axis::of_names("", pieces.iter().map(|(piece, _)| (*piece).to_owned()));
         let by_piece = panel("By piece", names, Axis::up_to("", 1.0), Grid::Horizontal, bars.collect());
-        let panels = [board("By square", of, |_| None), by_piece].into_iter().filter(|panel| !panel.layers.is_empty());
+        let panels = [board("By square", of), by_piece].into_iter().filter(|panel| !panel.layers.is_empty());
         row(group.heading.clone(), HEIGHT, 2, panels.collect())
     });
     Figure {
@@ -122,7 +122,7 @@ pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
 
 /// A board with a tile for each square that has a value, and with the letters of the pieces of a placement.
 fn pieces_on(title: &str, placement: &str, value: impl Fn(&str) -> Option<f64>) -> Panel {
-    let mut board = board(title, value, |square| piece_on(placement, square));
+    let mut board = board(title, value);
     let squares = (0..64).map(|square| (square % 8, square / 8));
     let letters = squares.filter_map(|(file, rank): (u8, u8)| {
         let letter = piece_on(placement, &format!("{}{}", char::from(b'a' + file), rank + 1))?;
@@ -148,15 +148,14 @@ fn piece_on(placement: &str, square: &str) -> Option<char> {
     None
 }
 
-/// A board with a tile for each square that has a value from 0 to 1; `piece` stands on it, in the tile's note.
-fn board(title: &str, value: impl Fn(&str) -> Option<f64>, piece: impl Fn(&str) -> Option<char>) -> Panel {
+/// A board with a tile for each square that has a value from 0 to 1.
+fn board(title: &str, value: impl Fn(&str) -> Option<f64>) -> Panel {
     let squares = (0..64).map(|square| (square % 8, square / 8));
     let tile = |(file, rank): (u8, u8)| {
         let name = format!("{}{}", char::from(b'a' + file), rank + 1);
         let value = value(&name)?;
         let (left, low) = (f64::from(file), f64::from(rank));
-        let piece = piece(&name).map(|piece| format!(" {piece}")).unwrap_or_default();
-        let note = format!("{name}{piece}: {}", short(value));
+        let note = format!("{name}: {}", short(value));
         let colour = Some(TILE_COLOUR);
         Some(Layer::Tile(Tile {
             x: (left, left + 1.0),
