@@ -81,3 +81,32 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
     }
     Ok(sets)
 }
+
+#[cfg(test)]
+mod tests {
+    use cwm_inside::Task;
+    use cwm_inside::linear_probe::{LayerProbe, SQUARES};
+    use cwm_inside::sample::write_checkpoint;
+
+    use super::*;
+    use crate::judge::class_of;
+
+    #[test]
+    fn a_planted_board_is_read_from_the_stream_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let [checkpoint, path] = ["checkpoint", "probes"].map(|name| folder.path().join(name));
+        write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 7).unwrap();
+        crate::probe::write_probes(&path, &checkpoint).unwrap();
+        let mut probes = Probes::read(&path).unwrap();
+        let mut weight = vec![0.0; SQUARES * 13];
+        for (square, piece) in Board::new() {
+            weight[label_of(square) * 13 + usize::from(class_of(piece))] = 1.0;
+        }
+        let planted = LayerProbe { probe: LinearProbe::new(13, 1, weight), latent: None, scale: 2.0 };
+        probes.layers.insert(0, planted);
+        let mut set = NamedProbes { name: "probe", probes };
+        assert_eq!(set.read_board(0, &[2.0]), Some(Board::new()));
+        set.probes.description.of = "latents".to_owned();
+        assert_eq!(set.read_board(0, &[2.0]), None);
+    }
+}
