@@ -77,12 +77,16 @@ pub fn read_item_files<'a>(
     files: impl Iterator<Item = (String, &'a Path)>,
     unknown: UnknownTasks,
 ) -> Result<Vec<Item>, Failure> {
+    let files: Vec<_> = files.collect();
     let mut all = Vec::new();
     let mut first_files: HashMap<String, String> = HashMap::new();
-    for (name, path) in files {
+    for (name, path) in &files {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
-        for item in read_items(BufReader::new(file), &name, unknown)? {
-            if let Some(first) = first_files.insert(item.task_id.clone(), name.clone()) {
+        for item in read_items(BufReader::new(file), name, unknown)? {
+            // Within one file none is there twice.
+            if files.len() > 1
+                && let Some(first) = first_files.insert(item.task_id.clone(), name.clone())
+            {
                 return Err(Failure::input(format!("{name}: the item {} is in {first} too", item.task_id)));
             }
             all.push(item);

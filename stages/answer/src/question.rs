@@ -41,18 +41,25 @@ impl Prompt {
 }
 
 impl Question {
-    /// The questions about items: each is asked `samples` times, with a prompt and what else its answer depends on.
+    /// The questions about items: each is asked `samples` times. `of` returns the prompt of an item, and writes all that the answer
+    /// depends on.
     pub fn all<E>(
         items: &[Item],
         samples: u64,
-        mut of: impl FnMut(&Item) -> Result<(Prompt, String), E>,
+        mut of: impl FnMut(&Item, &mut Vec<u8>) -> Result<Prompt, E>,
     ) -> Result<Vec<Question>, E> {
         let mut questions = Vec::with_capacity(items.len() * samples as usize);
+        // One for all items, so that it seldom grows.
+        let mut identity = Vec::new();
         for (number, item) in items.iter().enumerate() {
-            let (prompt, identity) = of(item)?;
+            identity.clear();
+            let prompt = of(item, &mut identity)?;
             for sample in 0..samples {
                 // The first answer is the one that would be given alone.
-                let request = if sample == 0 { digest(&identity) } else { digest(&format!("{sample} {identity}")) };
+                let request = match sample {
+                    0 => digest(&identity),
+                    _ => digest(&[format!("{sample} ").as_bytes(), &identity].concat()),
+                };
                 questions.push(Question {
                     item: number,
                     task_id: item.task_id.clone(),
@@ -70,8 +77,8 @@ impl Question {
 pub type Digest = [u8; 16];
 
 /// The digest of a request.
-pub fn digest(request: &str) -> Digest {
+pub fn digest(request: &[u8]) -> Digest {
     let mut first = Digest::default();
-    first.copy_from_slice(&blake3::hash(request.as_bytes()).as_bytes()[..16]);
+    first.copy_from_slice(&blake3::hash(request).as_bytes()[..16]);
     first
 }

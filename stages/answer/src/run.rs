@@ -35,9 +35,10 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     } else {
         let player = Player::new(context, &config, &items)?;
         let identity = player.identity()?;
-        let questions = Question::all(&items, config.samples, |item| {
-            let item = serde_json::to_string(item).map_err(|error| Failure::internal(error.to_string()))?;
-            Ok::<_, Failure>((Prompt::default(), format!("{identity} {item}")))
+        let questions = Question::all(&items, config.samples, |item, text| {
+            text.extend_from_slice(format!("{identity} ").as_bytes());
+            serde_json::to_writer(text, item).map_err(|error| Failure::internal(error.to_string()))?;
+            Ok::<_, Failure>(Prompt::default())
         })?;
         let (journal, _) = open_journal(context, &questions)?;
         players::answer(context, &player, &items, &questions, &journal)?;
@@ -50,10 +51,10 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
 /// # Errors
 /// An item has no prompt.
 pub fn questions(config: &Config, requests: &Requests, items: &[Item]) -> Result<Vec<Question>, Failure> {
-    Question::all(items, config.samples, |item| {
+    Question::all(items, config.samples, |item, identity| {
         let prompt = Prompt::new(item, prompt(item, config.variant())?);
-        let identity = requests.identity(&prompt);
-        Ok((prompt, identity))
+        identity.extend_from_slice(requests.identity(&prompt).as_bytes());
+        Ok(prompt)
     })
 }
 

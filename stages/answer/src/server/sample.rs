@@ -33,7 +33,7 @@ pub fn probe(config: &Config, prompts: &[Prompt]) -> Result<ProbeOutput, Failure
     let requests = Requests::new(config)?;
     let mut probed = ProbeOutput::new();
     for (number, prompt) in prompts.iter().enumerate() {
-        let text = format!("{:?} {}", digest(&requests.identity(prompt)), requests.body(prompt));
+        let text = format!("{:?} {}", digest(requests.identity(prompt).as_bytes()), requests.body(prompt));
         probed.insert(format!("run/request-{number}"), text.into_bytes());
     }
     for (number, response) in RESPONSES.into_iter().enumerate() {
