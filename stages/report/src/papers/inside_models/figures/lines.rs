@@ -75,10 +75,15 @@ pub(crate) fn accuracy(found: &[MeasuredFinding]) -> Figure {
     let is_whole = |finding: &&Finding| finding.named("square").is_empty();
     let probes: Vec<&Finding> = of_kind(found, Kind::Probe).filter(is_whole).collect();
     let series = |finding: &Finding| {
-        let parts = ["of", "method", "labels", "phase"].map(|name| finding.named(name));
-        let usual = ["", "stream", "linear", "true", "any"];
-        let parts = parts.into_iter().filter(|part| !usual.contains(part));
-        std::iter::once(finding.network.as_str()).chain(parts).collect::<Vec<_>>().join(", ")
+        let parts = ["of", "method", "labels"].map(|name| finding.named(name));
+        let usual = ["", "stream", "linear", "true"];
+        let mut parts: Vec<_> = parts.into_iter().filter(|part| !usual.contains(part)).map(str::to_owned).collect();
+        parts.insert(0, finding.network.clone());
+        let phase = finding.named("phase");
+        if !["", "any"].contains(&phase) {
+            parts.push(format!("phase {phase}"));
+        }
+        parts.join(", ")
     };
     by_layer(&probes, "target", &[("occupied", "Accuracy, occupied squares"), ("accuracy", "Accuracy")], series, Figure {
         id: "figure-inside-accuracy".into(),
@@ -115,7 +120,9 @@ fn panels(
     x: fn(&Finding) -> Option<f64>,
     series: impl Fn(&Finding) -> String,
 ) -> cwm_page::PanelRow {
-    let names = distinct(group.findings.iter().copied(), &series);
+    // A line without a point, such as that of majority classes, would take a colour.
+    let drawn = group.findings.iter().copied().filter(|finding| x(finding).is_some());
+    let names = distinct(drawn, &series);
     let panel = |(value, title): &(&str, &str)| {
         let lines = names.iter().enumerate().map(|(nth, name)| {
             let of_name = group.findings.iter().filter(|finding| series(finding) == *name);
