@@ -12,7 +12,7 @@ use serde_json::ser::{Formatter, Serializer};
 ///
 /// What `writer` reports.
 pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(&mut writer, Spaced))?;
+    value.serialize(&mut Serializer::with_formatter(&mut writer, SpacedFormatter))?;
     writer.write_all(b"\n")
 }
 
@@ -39,9 +39,9 @@ pub fn read_lines<T>(
     Ok(found)
 }
 
-struct Spaced;
+struct SpacedFormatter;
 
-impl Formatter for Spaced {
+impl Formatter for SpacedFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
         if first { Ok(()) } else { writer.write_all(b", ") }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use cwm_contract::{Context, Failure};
-use cwm_inside::autoencoder::{Measures, OnDevice, ReconstructionSums, Trained};
+use cwm_inside::autoencoder::{Measures, OnDevice, ReconstructionSums, TrainedAutoencoder};
 use cwm_inside::{Batch, Model};
 use cwm_models::Precision;
 use cwm_models::sites::{Edit, Sites};
@@ -57,7 +57,7 @@ impl Measurement<'_> {
         &self,
         games: &Games,
         most: u64,
-        trained: &[(usize, Trained)],
+        trained: &[(usize, TrainedAutoencoder)],
         precision: Precision,
     ) -> Result<(f64, Vec<SiteMeasures>), Failure> {
         let games = self.games(games, most)?;
@@ -105,10 +105,11 @@ impl Measurement<'_> {
         &self,
         games: &[TestGame],
         autoencoders: &[(usize, Arc<OnDevice>)],
-        trained: &[(usize, Trained)],
+        trained: &[(usize, TrainedAutoencoder)],
     ) -> Result<(LossSum, Vec<ReconstructionSums>), Failure> {
         let width = self.model.width();
-        let empty = |(_, trained): &(usize, Trained)| ReconstructionSums::new(width, trained.autoencoder.latents());
+        let empty =
+            |(_, trained): &(usize, TrainedAutoencoder)| ReconstructionSums::new(width, trained.autoencoder.latents());
         let mut sums: Vec<ReconstructionSums> = trained.iter().map(empty).collect();
         let mut loss = LossSum::default();
         for chunk in games.chunks(CHUNK) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Context, Failure};
 use cwm_findings::{Finding, Kind};
-use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, Trained};
+use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, TrainedAutoencoder};
 use cwm_inside::{Collection, Model, WeightsOf, scratch};
 use cwm_models::Device;
 use cwm_models::device;
@@ -56,9 +56,9 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     fs_err::write(context.output("curves")?, &state.progress.curves)?;
     let dead = dead(&state, config.dead_after.min(total));
     let of_state = sites.iter().zip(state.sites);
-    let trained: Vec<(usize, Trained)> = of_state
+    let trained: Vec<(usize, TrainedAutoencoder)> = of_state
         .map(|(&site, state)| {
-            (site, Trained { autoencoder: autoencoder.clone(), weights: state.weights, scale: state.scale })
+            (site, TrainedAutoencoder { autoencoder: autoencoder.clone(), weights: state.weights, scale: state.scale })
         })
         .collect();
     let folder = context.output("autoencoder")?;

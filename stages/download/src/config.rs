@@ -57,12 +57,12 @@ pub struct SourceItem {
     /// The sum that it must have, if a parameter says so.
     pub sum: Option<Checksum>,
     /// The place where its sum is published, if it is.
-    pub published: Option<Published>,
+    pub published: Option<PublishedSum>,
 }
 
 /// The place where a sum is published.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishedSum {
     /// URL of a list as `sha256sum` writes it.
     pub list: String,
     /// The file's name there.
@@ -133,7 +133,7 @@ impl Config {
             let [sum] = &self.sums(1)?[..] else { return Err(ParameterError::new("sha256", "must be one sum")) };
             let first_bytes = self.month_bytes.map(|bytes| bytes.0).or(first_bytes);
             let from = Origin::Url(FetchRequest { url: format!("{mirror}/{}", month.file_name()), first_bytes });
-            let published = Published { list: format!("{mirror}/sha256sums.txt"), name: month.file_name() };
+            let published = PublishedSum { list: format!("{mirror}/sha256sums.txt"), name: month.file_name() };
             return Ok(Sources::One(SourceItem { from, sum: *sum, published: Some(published) }));
         };
         let locations = source.as_slice();

@@ -5,7 +5,7 @@ use cwm_web::ureq::Agent;
 use cwm_web::{FetchError, Settings};
 
 use crate::checksum::Checksum;
-use crate::config::Published;
+use crate::config::PublishedSum;
 use crate::reply::Reply;
 use crate::retry_budget::RetryBudget;
 use crate::transfer::{Request, Transfer, TransferEvent};
@@ -17,7 +17,12 @@ const LONGEST: usize = 4 << 20;
 ///
 /// # Errors
 /// The list cannot be had, or does not name the file.
-pub fn sum(context: &Context, agent: &Agent, settings: &Settings, published: &Published) -> Result<Checksum, Failure> {
+pub fn sum(
+    context: &Context,
+    agent: &Agent,
+    settings: &Settings,
+    published: &PublishedSum,
+) -> Result<Checksum, Failure> {
     context.activity("asking for the published sums");
     let advice = "give the file's sum as `sha256`, or its URL as `source` to trust what comes";
     let text = get(context, agent, settings, &published.list).map_err(|failure| match failure.hint {

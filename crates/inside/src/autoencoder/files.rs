@@ -9,7 +9,7 @@ use cwm_models::parameters::Weights;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::{Autoencoder, Trained};
+use super::{Autoencoder, TrainedAutoencoder};
 
 /// The version of these folders.
 const FORMAT: u32 = 1;
@@ -93,7 +93,7 @@ impl Description {
     ///
     /// # Errors
     /// The folder has none of it, or its file is not what the description declares; the tensor is named.
-    pub fn open(&self, folder: &Path, layer: usize) -> Result<Trained, Failure> {
+    pub fn open(&self, folder: &Path, layer: usize) -> Result<TrainedAutoencoder, Failure> {
         if !self.layers.contains(&layer) {
             let message = format!("{} has no autoencoder of layer {layer}", folder.display());
             let layers: Vec<String> = self.layers.iter().map(ToString::to_string).collect();
@@ -105,7 +105,7 @@ impl Description {
     }
 }
 
-impl Trained {
+impl TrainedAutoencoder {
     /// Writes it as the file of a site in a folder.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Trained {
 }
 
 /// Reads a site's file; the error is what is wrong with it.
-fn read(path: &Path, width: usize, latents: usize) -> Result<Trained, String> {
+fn read(path: &Path, width: usize, latents: usize) -> Result<TrainedAutoencoder, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(&bytes).map_err(|error| error.to_string())?;
     let tensor = |name: &str, shape: &[usize]| -> Result<TensorView<'_>, String> {
@@ -149,5 +149,5 @@ fn read(path: &Path, width: usize, latents: usize) -> Result<Trained, String> {
     if scale[0] <= 0.0 || !scale[0].is_finite() {
         return Err(format!("its `{SCALE}` is {}, not above 0", scale[0]));
     }
-    Ok(Trained { autoencoder, weights, scale: scale[0] })
+    Ok(TrainedAutoencoder { autoencoder, weights, scale: scale[0] })
 }

@@ -154,10 +154,10 @@ fn a_projected_gradient_has_nothing_along_a_column_and_a_column_of_zeros_stays()
     assert!(matrix.chunks_exact(WIDTH).all(|row| row[5] == 0.0));
 }
 
-fn trained() -> Trained {
+fn trained() -> TrainedAutoencoder {
     let autoencoder = autoencoder();
     let weights = autoencoder.initial_weights(3, &[0.25; WIDTH]);
-    Trained { autoencoder, weights, scale: 2.0 }
+    TrainedAutoencoder { autoencoder, weights, scale: 2.0 }
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_was_written_is_read_and_faults_are_named() {
     assert!(failure.message.contains("no autoencoder of layer 1") && failure.hint.unwrap().contains("layers 2"));
     let other = Description { latents: 32, ..read.clone() };
     assert!(other.open(&path, 2).unwrap_err().message.contains("`W_gate` is F32 [64, 16]"));
-    Trained { scale: 0.0, ..trained() }.write(&path, 2).unwrap();
+    TrainedAutoencoder { scale: 0.0, ..trained() }.write(&path, 2).unwrap();
     assert!(read.open(&path, 2).unwrap_err().message.contains("`scale` is 0"));
     std::fs::write(path.join("autoencoder.json"), r#"{"format":2}"#).unwrap();
     assert!(Description::read(&path).unwrap_err().message.contains("`format` is 2"));
@@ -198,14 +198,14 @@ fn the_scale_is_applied_and_undone() {
     let trained = trained();
     let x = random_rows(7, 5);
     let doubled: Vec<f32> = x.iter().map(|value| 2.0 * value).collect();
-    let plain = Trained { scale: 1.0, ..trained.clone() };
-    let latents = |trained: &Trained, x: &[f32]| {
+    let plain = TrainedAutoencoder { scale: 1.0, ..trained.clone() };
+    let latents = |trained: &TrainedAutoencoder, x: &[f32]| {
         values(trained.on(&device::cpu(), Precision::Fp32).latents(tensor(x, WIDTH, &device::cpu())))
     };
     let found = latents(&trained, &x);
     assert_eq!(found, latents(&plain, &doubled));
     assert!(found.iter().all(|latent| *latent >= 0.0) && found.iter().any(|latent| *latent > 0.0));
-    let rows = |trained: &Trained| {
+    let rows = |trained: &TrainedAutoencoder| {
         values(trained.on(&device::cpu(), Precision::Fp32).rows(tensor(&found, LATENTS, &device::cpu())))
     };
     let halves: Vec<f32> = rows(&plain).iter().map(|value| value / 2.0).collect();

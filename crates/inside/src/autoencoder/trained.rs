@@ -8,7 +8,7 @@ use super::Autoencoder;
 
 /// An autoencoder with its values and the scale of its site.
 #[derive(Clone, Debug)]
-pub struct Trained {
+pub struct TrainedAutoencoder {
     /// The computation.
     pub autoencoder: Autoencoder,
     /// The values of its parameters.
@@ -25,7 +25,7 @@ pub struct OnDevice {
     scale: f64,
 }
 
-impl Trained {
+impl TrainedAutoencoder {
     /// The direction in the stream for which weights of latents [latents] stand: W_dec w / scale.
     pub fn direction(&self, of_latents: &[f32]) -> Vec<f32> {
         let decoder = self.weights.get(Autoencoder::DECODER).chunks_exact(of_latents.len());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Array, Gpu};
 
-struct Uploaded {
+struct UploadedLengths {
     lengths: Arc<[usize]>,
     gpu: Gpu,
     array: Array,
@@ -13,7 +13,7 @@ struct Uploaded {
 
 thread_local! {
     /// The last batch of this thread: passes of one batch follow each other.
-    static LAST: RefCell<Option<Uploaded>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<UploadedLengths>> = const { RefCell::new(None) };
 }
 
 impl Gpu {
@@ -25,7 +25,7 @@ impl Gpu {
             _ => {
                 let values: Vec<u32> = lengths.iter().map(|&length| length as u32).collect();
                 let array = self.upload(&values);
-                *last = Some(Uploaded { lengths: lengths.clone(), gpu: self.clone(), array: array.clone() });
+                *last = Some(UploadedLengths { lengths: lengths.clone(), gpu: self.clone(), array: array.clone() });
                 array
             }
         })

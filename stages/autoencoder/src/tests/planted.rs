@@ -1,7 +1,7 @@
 //! Rows whose directions are known.
 
 use burn::tensor::{Tensor, TensorData};
-use cwm_inside::autoencoder::{Autoencoder, ReconstructionSums, Trained};
+use cwm_inside::autoencoder::{Autoencoder, ReconstructionSums, TrainedAutoencoder};
 use cwm_models::parameters::InitRng;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Precision, device};
@@ -14,7 +14,7 @@ const WIDTH: usize = 16;
 const ADAM: AdamWOptions = AdamWOptions { beta1: 0.0, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
 
 /// Trains on batches of `rows` for so many updates.
-fn train(latents: usize, rows: &[f32], (batch, updates): (usize, u64), sparsity: f64, lr: f64) -> Trained {
+fn train(latents: usize, rows: &[f32], (batch, updates): (usize, u64), sparsity: f64, lr: f64) -> TrainedAutoencoder {
     let autoencoder = Autoencoder::new(WIDTH, latents).unwrap();
     let weights = autoencoder.initial_weights(1, &[0.0; WIDTH]);
     let mut states = [SiteState::new(1.0, weights, ADAM, latents)];
@@ -27,7 +27,7 @@ fn train(latents: usize, rows: &[f32], (batch, updates): (usize, u64), sparsity:
         trainer.step(&mut states, &[batches.next().unwrap().to_vec()], weight, schedule.at(update));
     }
     let [SiteState { weights, .. }] = states;
-    Trained { autoencoder, weights, scale: 1.0 }
+    TrainedAutoencoder { autoencoder, weights, scale: 1.0 }
 }
 
 fn normal(count: usize, seed: u64) -> Vec<f32> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
-use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, Trained};
+use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, TrainedAutoencoder};
 use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside::{Model, Task, WeightsOf};
@@ -17,10 +17,10 @@ use crate::LinearProbe;
 const LATENTS: usize = 48;
 
 /// A fresh autoencoder of layer 1 of a fresh model.
-fn write_autoencoder(folder: &Path, width: usize, digest: &str) -> Trained {
+fn write_autoencoder(folder: &Path, width: usize, digest: &str) -> TrainedAutoencoder {
     let autoencoder = Autoencoder::new(width, LATENTS).unwrap();
     let weights = autoencoder.initial_weights(3, &vec![0.0; width]);
-    let trained = Trained { autoencoder, weights, scale: 2.0 };
+    let trained = TrainedAutoencoder { autoencoder, weights, scale: 2.0 };
     let model = serde_json::Map::from_iter([("digest".to_owned(), digest.into())]);
     let sites = BTreeMap::from([(1, SiteDescription { dead: 0 })]);
     Description::new(model, (width, LATENTS), sites, serde_json::Map::new()).write(folder).unwrap();

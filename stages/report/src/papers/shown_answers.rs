@@ -40,7 +40,7 @@ type Answers = HashMap<(String, String, u64), (Option<Run>, Answer)>;
 
 /// Grades of a run that are shown, by task, with their places.
 #[derive(Default)]
-struct OfRun {
+struct PickedGrades {
     count: u64,
     grades: usize,
     tasks: Vec<(String, Vec<(usize, Grade)>)>,
@@ -83,8 +83,8 @@ pub(crate) fn pick(
 fn grades(
     context: &Context,
     are_shown: impl Fn(&GroupInput, &Grade) -> bool,
-) -> Result<BTreeMap<String, OfRun>, Failure> {
-    let mut runs: BTreeMap<String, OfRun> = BTreeMap::new();
+) -> Result<BTreeMap<String, PickedGrades>, Failure> {
+    let mut runs: BTreeMap<String, PickedGrades> = BTreeMap::new();
     for input in context.group("grades") {
         for grade in Grades::open(&input.path)? {
             let grade = grade?;
@@ -133,7 +133,7 @@ pub(crate) fn items(context: &Context) -> Result<HashMap<String, Item>, Failure>
 }
 
 /// The answers that are to be shown.
-fn answers(context: &Context, runs: &BTreeMap<String, OfRun>) -> Result<Answers, Failure> {
+fn answers(context: &Context, runs: &BTreeMap<String, PickedGrades>) -> Result<Answers, Failure> {
     let mut found = Answers::new();
     for input in context.group("answers") {
         let answers = AnswersReader::open(&input.path)?;

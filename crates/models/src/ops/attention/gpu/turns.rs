@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::gpu::{Array, Gpu};
 use crate::ops::attention::rotation::Rotation;
 
-struct Uploaded {
+struct UploadedCosines {
     cosines: Arc<[f32]>,
     gpu: Gpu,
     array: Array,
@@ -14,7 +14,7 @@ struct Uploaded {
 
 thread_local! {
     /// The last rotation of this thread: the layers of a pass have the same.
-    static LAST: RefCell<Option<Uploaded>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<UploadedCosines>> = const { RefCell::new(None) };
 }
 
 /// Cosines and sines of each position: [time, 2, head width].
@@ -28,7 +28,7 @@ pub fn turns(gpu: &Gpu, rotation: &Rotation) -> Array {
             let rows = cosines.chunks_exact(width).zip(sines.chunks_exact(width));
             let bits: Vec<u32> = rows.flat_map(|(c, s)| [c, s]).flatten().map(|factor| factor.to_bits()).collect();
             let array = gpu.upload(&bits);
-            *last = Some(Uploaded { cosines: cosines.clone(), gpu: gpu.clone(), array: array.clone() });
+            *last = Some(UploadedCosines { cosines: cosines.clone(), gpu: gpu.clone(), array: array.clone() });
             array
         }
     })

@@ -20,11 +20,11 @@ const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("failu
 #[template(path = "questions/failures.html")]
 struct View {
     drawings: Drawings,
-    runs: Vec<OfRun>,
+    runs: Vec<RunAnswers>,
 }
 
 /// The answers of a run.
-struct OfRun {
+struct RunAnswers {
     name: String,
     failed: String,
     /// Each as markup.
@@ -47,7 +47,7 @@ pub(super) fn failures(context: &Context, bytes: u64) -> Result<Option<Widget>, 
     Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
-fn of_run(picked: PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
+fn of_run(picked: PickedAnswers, bytes: u64) -> Result<RunAnswers, Failure> {
     let mut shown = Vec::new();
     let mut left = bytes;
     for answer in &picked.answers {
@@ -59,5 +59,5 @@ fn of_run(picked: PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
     // In the order of the items, where answers were picked from all tasks in turn.
     shown.sort_by_key(|(order, _)| *order);
     let shown = shown.into_iter().map(|(_, html)| html).collect();
-    Ok(OfRun { name: picked.run, failed: number::count(picked.count), shown })
+    Ok(RunAnswers { name: picked.run, failed: number::count(picked.count), shown })
 }

@@ -22,11 +22,11 @@ const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("answe
 #[template(path = "reasoning/answers.html")]
 struct View {
     drawings: Drawings,
-    runs: Vec<OfRun>,
+    runs: Vec<RunAnswers>,
 }
 
 /// The answers of a run.
-struct OfRun {
+struct RunAnswers {
     name: String,
     all: String,
     /// Each as markup.
@@ -49,7 +49,7 @@ pub(super) fn answers(context: &Context, bytes: u64) -> Result<Option<Widget>, F
     Ok(Some(Widget { html, style: STYLE, script: "" }))
 }
 
-fn of_run(picked: &PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
+fn of_run(picked: &PickedAnswers, bytes: u64) -> Result<RunAnswers, Failure> {
     let mut shown = Vec::new();
     let mut left = bytes;
     for answer in &picked.answers {
@@ -61,5 +61,5 @@ fn of_run(picked: &PickedAnswers, bytes: u64) -> Result<OfRun, Failure> {
     // In the order of the items, where answers were picked from all tasks in turn.
     shown.sort_by_key(|(order, _)| *order);
     let shown = shown.into_iter().map(|(_, html)| html).collect();
-    Ok(OfRun { name: picked.run.clone(), all: number::count(picked.count), shown })
+    Ok(RunAnswers { name: picked.run.clone(), all: number::count(picked.count), shown })
 }
