@@ -56,7 +56,7 @@ pub(super) fn questions(
         }
         match kind.draw(facts, draws) {
             None => failed.push(kind),
-            Some((question, answer)) if drawn.iter().all(|one| one.question != question) => {
+            Some((question, answer)) if !drawn.iter().any(|one| kind.repeats(&one.question, &question)) => {
                 drawn.push(Question { kind, question, answer });
             }
             Some(_) => (),

@@ -71,6 +71,11 @@ impl FactKind {
         FactKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether two questions ask the same; of two squares that are compared, either may come first.
+    pub(super) fn repeats(self, question: &str, other: &str) -> bool {
+        question == other || (self == FactKind::WhichOfTwo && sorted_words(question) == sorted_words(other))
+    }
+
     /// The most questions of it on one board.
     pub(super) fn most(self) -> usize {
         match self {
@@ -79,4 +84,10 @@ impl FactKind {
             _ => 1,
         }
     }
+}
+
+fn sorted_words(text: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = text.split([' ', '?']).collect();
+    words.sort_unstable();
+    words
 }

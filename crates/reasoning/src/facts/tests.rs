@@ -182,6 +182,14 @@ fn kinds_that_are_off_ask_about_material_and_values() {
     let (question, answer) = asked(FactKind::WhichOfTwo, &position, Some(&values)).unwrap();
     assert!(question.starts_with("Which square is better for your pawn at b2: b"), "{question}");
     assert_eq!(answer, "b4");
+    let swapped = |kind: FactKind| kind.repeats("Is it your x at a1: b2 or a2?", "Is it your x at a1: a2 or b2?");
+    assert!(swapped(FactKind::WhichOfTwo) && !swapped(FactKind::Capture));
+
+    // A square is worth its best promotion: neither is much better here.
+    let position = golden::position("k7/8/8/8/8/8/4Kp2/6B1 b - - 0 1");
+    let wins = [("f2f1n", 0.1), ("f2f1q", 0.9), ("f2g1n", 0.2), ("f2g1q", 0.8)];
+    let values = Values::new(wins.map(|(uci, win)| (uci.to_owned(), win)).to_vec()).unwrap();
+    assert_eq!(asked(FactKind::WhichOfTwo, &position, Some(&values)), None);
     for kind in FactKind::ALL {
         assert_eq!(FactKind::of_name(kind.name()), Some(kind));
     }

@@ -26,26 +26,32 @@ pub(super) fn win_probability(facts: &Facts) -> Option<(String, String)> {
     Some((question.to_owned(), format!("{:.1}", 100. * facts.values?.best().1)))
 }
 
-/// Two moves of one piece to different squares.
+/// Two squares that one piece goes to; one on which a pawn promotes is worth the best promotion.
 pub(super) fn which_of_two(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
-    let values: Vec<(&str, f64)> = facts.values?.iter().collect();
-    let squares = |uci: &str| Some((uci.get(..2)?.to_owned(), uci.get(2..4)?.to_owned()));
+    let mut reached: Vec<(&str, &str, f64)> = Vec::new();
+    for (uci, win) in facts.values?.iter() {
+        let (from, to) = (uci.get(..2)?, uci.get(2..4)?);
+        match reached.iter_mut().find(|(origin, target, _)| *origin == from && *target == to) {
+            Some((_, _, best)) => *best = f64::max(*best, win),
+            None => reached.push((from, to, win)),
+        }
+    }
     let mut pairs = Vec::new();
-    for (at, (first, first_win)) in values.iter().enumerate() {
-        for (second, second_win) in &values[at + 1..] {
-            let ((from, to), (other_from, other_to)) = (squares(first)?, squares(second)?);
-            if from == other_from && to != other_to && (first_win - second_win).abs() >= DIFFERENT {
-                pairs.push((from, [(to, *first_win), (other_to, *second_win)]));
+    for (at, &(from, to, win)) in reached.iter().enumerate() {
+        for &(other_from, other_to, other_win) in &reached[at + 1..] {
+            if from == other_from && (win - other_win).abs() >= DIFFERENT {
+                pairs.push((from, [(to, win), (other_to, other_win)]));
             }
         }
     }
-    let (from, mut targets) = draws.one_of(&pairs)?.clone();
+    let (from, mut targets) = *draws.one_of(&pairs)?;
     draws.shuffle(&mut targets);
     let square = Square::from_ascii(from.as_bytes()).ok()?;
     let piece = role_name(facts.position.board().role_at(square)?);
     let [(first, first_win), (second, second_win)] = targets;
     let question = format!("Which square is better for your {piece} at {from}: {first} or {second}?");
-    Some((question, if first_win > second_win { first } else { second }))
+    let better = if first_win > second_win { first } else { second };
+    Some((question, better.to_owned()))
 }
 
 impl Facts<'_> {
