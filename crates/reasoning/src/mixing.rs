@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn golden_mixes() {
         let Some(rows) = golden::lines::<Golden>("mixes.jsonl") else { return };
-        assert_eq!(rows.len(), 6);
+        assert!(!rows.is_empty());
         for row in rows {
             let source = |source: GoldenSource| named(source.weight, &source.tokens);
             let sources: Vec<Source> = row.sources.into_iter().map(source).collect();

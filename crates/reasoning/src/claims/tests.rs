@@ -18,7 +18,7 @@ struct Golden {
 #[test]
 fn golden_claims() {
     let (Some(fens), Some(rows)) = (golden::fens(), golden::lines::<Golden>("claims.jsonl")) else { return };
-    assert_eq!(rows.len(), 472);
+    assert!(!rows.is_empty());
     for row in rows {
         let found = claims(&golden::position(&fens[row.position]), &row.text, ClaimRule::Position);
         let moves: Vec<(String, bool)> = found.moves.iter().map(|claim| (claim.uci.clone(), claim.is_true)).collect();

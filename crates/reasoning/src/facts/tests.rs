@@ -34,7 +34,7 @@ fn letters(pairs: &[CapturePair]) -> Vec<String> {
 #[test]
 fn golden_facts() {
     let (Some(rows), Some(fens)) = (golden::lines::<Golden>("facts.jsonl"), golden::fens()) else { return };
-    assert_eq!(rows.len(), 60);
+    assert!(!rows.is_empty());
     for row in rows {
         let position = golden::position(&fens[row.id]);
         let facts = Facts::of(&position, None);
