@@ -10,6 +10,7 @@ whose values are the scaled ones. The items have the release's own prompts, so t
 
 import argparse
 import ast
+import collections
 import json
 import pathlib
 import re
@@ -69,15 +70,16 @@ def main():
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     system = arguments.system.read_text(encoding="utf-8").strip() if arguments.system else None
-    built, texts = [], []
+    built, texts, numbers = [], [], collections.Counter()
     for path in arguments.files:
         task = re.match("|".join(NAMES), path.name)
         if not task:
             raise SystemExit(f"{path} is named after none of the tasks {', '.join(NAMES)}")
-        for number, (*message, fen, truth, text) in enumerate(rows(path, system)):
+        for *message, fen, truth, text in rows(path, system):
             if None in message:
                 raise SystemExit(f"{path} names its system message: give the file with its text as --system")
-            built.append(item(task[0], number, *message, fen, truth))
+            built.append(item(task[0], numbers[task[0]], *message, fen, truth))
+            numbers[task[0]] += 1
             texts.append(text)
     with open(arguments.items, "w", encoding="utf-8") as lines:
         lines.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in built)
