@@ -44,6 +44,8 @@ pub fn name_results(
     let Workspace { plan, store, pins, .. } = workspace;
     let pinned = cwm_engine::update_pins(plan, pins, records, ran);
     let run = RunHeading { set: plan.sets.clone(), finished: Timestamp::now(), failed };
+    let lock_path = runs::lock_path(&plan.file, &plan.sets);
+    let registered = if ran.is_empty() { Ok(()) } else { cwm_gc::register(store, &lock_path) };
     // As it is now, since others (git, another run) may have changed it meanwhile.
     let locked = runs::read_or_create(&plan.file, &run).map_err(Error::from);
     let mut written = locked.and_then(|locked| cwm_engine::update_lock_file(plan, locked, records, whole));
@@ -55,9 +57,9 @@ pub fn name_results(
         written = Ok(false);
     }
     let is_written = *written.as_ref().unwrap_or(&false);
-    let lock_path = runs::lock_path(&plan.file, &plan.sets);
     let noted = cwm_gc::record_run(store, &lock_path, records, is_written, !ran.is_empty());
     pinned?;
+    registered?;
     written?;
     Ok(noted?)
 }

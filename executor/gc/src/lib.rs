@@ -18,7 +18,7 @@ mod usage;
 pub use check::check;
 pub use collect::{GcOptions, GcPlan, GcReport, collect, plan};
 pub use reachability::Retention;
-pub use roots::{BatchJobs, Root, forget, record_run, roots};
+pub use roots::{BatchJobs, Root, forget, record_run, register, roots};
 pub use time_span::parse_time_span;
 pub use unkept::evict_content;
 pub use usage::{StageUsage, Usage};

@@ -119,19 +119,34 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     if is_usable && LockFile::parse(path.clone(), text.clone()).is_ok_and(|lock| !lock.problems().is_empty()) {
         return Ok(false);
     }
+    write(store, path, text)?;
+    Ok(true)
+}
+
+/// Makes a lock file a root before a run writes it for the first time: its results stay although the run is killed right after that.
+///
+/// # Errors
+/// The store cannot be written.
+pub fn register(store: &Store, lock: &Path) -> Result<()> {
+    let path = resolve(lock);
+    if root_path(store, &path).exists() { Ok(()) } else { write(store, path, String::new()) }
+}
+
+fn write(store: &Store, lock_file: PathBuf, text: String) -> Result<()> {
     store.create()?;
+    let file = root_path(store, &lock_file);
     let root = RootFile {
         format: ROOT_FORMAT,
-        from_store: store.reference(&path).from_store,
-        lock_file: path,
+        from_store: store.reference(&lock_file).from_store,
+        lock_file,
         host: HostInfo::here().host,
-        seen: now,
+        seen: Timestamp::now(),
         text,
     };
     let disk = DurableFs::default();
     disk.make_folders(&store.folder("roots"))?;
     disk.replace(&file, &to_json(&file, &root)?, true)?;
-    Ok(true)
+    Ok(())
 }
 
 fn root_path(store: &Store, lock: &Path) -> PathBuf {

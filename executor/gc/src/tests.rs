@@ -464,6 +464,21 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
 }
 
 #[test]
+fn a_registered_lock_file_is_a_root_before_and_after_it_is_written() {
+    let (_folder, store) = new_store();
+    let record = made(&store, "a", "a", &[], false);
+    let path = store.root().with_file_name("pipeline.lock");
+    register(&store, &path).unwrap();
+    let before = roots(&store, &NO_JOBS, NOW()).unwrap().remove(0);
+    assert!(before.results.is_empty() && before.note.unwrap().contains("is gone"));
+    let mut lock = LockFile::read(&path).unwrap();
+    lock.update([(record.label.clone(), LockLine { key: record.key, outputs: record.output_digests() })]);
+    fs::write(&path, lock.text()).unwrap();
+    let after = roots(&store, &NO_JOBS, NOW()).unwrap();
+    assert_eq!((after.len(), after[0].results.len(), &after[0].note), (1, 1, &None));
+}
+
+#[test]
 fn a_noted_run_writes_nothing_within_the_day() {
     let (_folder, store) = new_store();
     let record = made(&store, "a", "a", &[], false);
