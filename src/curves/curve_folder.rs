@@ -33,7 +33,7 @@ impl CurveFolder {
     /// # Errors
     /// The folder cannot be read or written.
     pub fn open(folder: &Path, cell: &Cell, key: Key, inspector: &'static dyn Inspector) -> Result<Self, Error> {
-        let path = folder.join(cell.label.to_string().replace('/', "_"));
+        let path = folder.join(cell.label.file_name());
         let key_file = path.join(KEY);
         let text = format!("{key}\n");
         let previous = fs::read_to_string(&key_file).ok();

@@ -22,6 +22,11 @@ impl Label {
         Label { stage: name.into(), coordinates: Vec::new() }
     }
 
+    /// Its text as the name of a file: values such as sizes have slashes, which become `_`.
+    pub fn file_name(&self) -> String {
+        self.to_string().replace('/', "_")
+    }
+
     /// The value of one axis.
     pub fn coordinate(&self, axis: &str) -> Option<&str> {
         self.coordinates.iter().find(|(name, _)| name == axis).map(|(_, value)| value.as_str())

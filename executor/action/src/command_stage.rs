@@ -182,8 +182,7 @@ pub fn lay_out(
             paths.insert(name.clone(), below.clone());
         }
         for (input, found) in group.iter().zip(&inputs[name]) {
-            // A label may hold a slash (sizes do), which cannot stand in a file name.
-            let base = if is_group { input.label.to_string().replace('/', "_") } else { name.clone() };
+            let base = if is_group { input.label.file_name() } else { name.clone() };
             let at = below.join(input.artifact.file_name(&base));
             link(&found.path, &at)?;
             paths.entry(name.clone()).or_insert(at);

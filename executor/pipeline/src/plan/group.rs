@@ -145,7 +145,7 @@ fn shared_link_name(bound: &BoundInput, sources: &[Source]) -> Option<Diagnostic
     }
     let mut labels: HashMap<String, &Label> = HashMap::new();
     sources.iter().find_map(|Source { label, .. }| {
-        let name = label.to_string().replace('/', "_");
+        let name = label.file_name();
         let other = labels.insert(name.clone(), label)?;
         let input = &bound.input.name;
         let message =
