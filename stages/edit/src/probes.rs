@@ -59,7 +59,7 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
             );
         }
         if about.training.get("labels").and_then(serde_json::Value::as_str) == Some("shuffled") {
-            return Err(wrong("were trained on shuffled boards".to_owned()).hint("make them with `labels: true`"));
+            return Err(wrong("were trained on shuffled boards".to_owned()).hint("make them with `labels: own`"));
         }
         if about.classes != Target::Both.classes() {
             let hint = format!("the classes of `both` are {}", Target::Both.classes().join(" "));
