@@ -96,20 +96,26 @@ fn dead(state: &State, after: u64) -> Vec<u64> {
 /// The row of a site in Table 3.
 fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), dead: f64) -> Finding {
     let SiteMeasures { rows, reconstructed, zero, mean } = *measures;
-    Finding::new(Kind::Reconstruction, model.name(), model.weights_of().name(), Some(site as u32), rows.rows)
-        .name("task", model.task().name())
-        .value("ce", loss)
-        .value("ce_sae", reconstructed)
-        .value("ce_zero", zero)
-        .value("ce_mean", mean)
-        .value("recovered", (zero - reconstructed) / (zero - loss))
-        .value("l0", rows.l0)
-        .value("l1", rows.l1)
-        .value("mse", rows.mse)
-        .value("cosine", rows.cosine)
-        .value("explained_variance", rows.explained_variance)
-        .value("norm_ratio", rows.norm_ratio)
-        .value("dead", dead)
+    let finding =
+        Finding::new(Kind::Reconstruction, model.name(), model.weights_of().name(), Some(site as u32), rows.rows)
+            .name("task", model.task().name())
+            .value("ce", loss)
+            .value("ce_sae", reconstructed)
+            .value("ce_zero", zero)
+            .value("ce_mean", mean)
+            .value("l0", rows.l0)
+            .value("l1", rows.l1)
+            .value("mse", rows.mse)
+            .value("cosine", rows.cosine)
+            .value("explained_variance", rows.explained_variance)
+            .value("norm_ratio", rows.norm_ratio)
+            .value("dead", dead);
+    recovered([zero, reconstructed, loss]).into_iter().fold(finding, |finding, share| finding.value("recovered", share))
+}
+
+/// The share of what a stream of zeros costs that the reconstruction keeps; nothing where zeros cost the model nothing.
+fn recovered([zero, reconstructed, loss]: [f64; 3]) -> Option<f64> {
+    (zero > loss).then(|| (zero - reconstructed) / (zero - loss))
 }
 
 /// The training in the description: parameters that affect it, and counts.
@@ -133,4 +139,16 @@ fn training_of(config: &Config, counts: &[(&str, u64)]) -> Map<String, Value> {
     let settings: BTreeMap<&str, Value> =
         settings.into_iter().chain(counts.iter().map(|&(name, count)| (name, json!(count)))).collect();
     settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::recovered;
+
+    #[test]
+    fn nothing_is_recovered_of_a_loss_that_zeros_do_not_raise() {
+        assert_eq!(recovered([3.0, 1.5, 1.0]), Some(0.75));
+        assert_eq!(recovered([1.0, 1.5, 2.0]), None);
+        assert_eq!(recovered([1.0, 1.0, 1.0]), None);
+    }
 }
