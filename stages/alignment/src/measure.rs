@@ -133,7 +133,7 @@ impl Measurement<'_> {
         if other.pairs == 0 {
             return finding;
         }
-        finding.value("within", other.mean).value("statistic", statistic).value("d", statistic / alignment.sigma)
+        finding.value("within", other.mean).value("statistic", statistic).value("d", alignment.effect_of(statistic))
     }
 
     fn without_direction(&self, site: usize, row: usize) -> Failure {

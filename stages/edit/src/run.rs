@@ -86,7 +86,8 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
             return Err(Failure::input("the input `games` has no game"));
         }
         let message = format!("no prefix of the games can be edited; left out: {}", counted.join(", "));
-        return Err(Failure::input(message).hint("`plies` has the lengths of the prefixes"));
+        let hint = "`plies` has the lengths of the prefixes; a game must go on for six plies behind one";
+        return Err(Failure::input(message).hint(hint));
     }
     let unedited: Vec<&EditRow> = rows.iter().filter(|row| row.layer.is_none()).collect();
     let about = EditDescription {

@@ -31,6 +31,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// What rounding may make of a difference of equal cosines.
+const ROUNDING: f64 = 1e-9;
+
 /// How alike the rows of classes are, against pairs of different classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alignment {
@@ -42,7 +45,7 @@ pub struct Alignment {
     pub sigma: f64,
     /// The statistic: mean of c_i less μ.
     pub statistic: f64,
-    /// The effect: the statistic in units of σ.
+    /// The effect: the statistic in units of σ. NaN if all cosines are equal.
     pub effect: f64,
 }
 
@@ -51,13 +54,17 @@ impl Alignment {
     pub fn new(units: &Units, classes: &[Vec<u32>], pairs: &[[u32; 2]]) -> Self {
         let within = mean(&cohesion(units, classes, None));
         let cosines: Vec<f64> = pairs.iter().map(|&[a, b]| units.cosine(a as usize, b as usize)).collect();
-        let (mu, mut sigma) = mean_and_deviation(&cosines);
+        let (mu, sigma) = mean_and_deviation(&cosines);
         // Of equal cosines the deviation is 0, and not what rounding makes of it.
-        if cosines.iter().all(|cosine| *cosine == cosines[0]) {
-            sigma = 0.0;
-        }
+        let sigma = if sigma < ROUNDING { 0.0 } else { sigma };
         let statistic = within - mu;
-        Alignment { within, mu, sigma, statistic, effect: statistic / sigma }
+        let alignment = Alignment { within, mu, sigma, statistic, effect: 0.0 };
+        Alignment { effect: alignment.effect_of(statistic), ..alignment }
+    }
+
+    /// A statistic in units of σ. NaN if all cosines are equal.
+    pub fn effect_of(&self, statistic: f64) -> f64 {
+        if self.sigma == 0.0 && statistic.abs() < ROUNDING { f64::NAN } else { statistic / self.sigma }
     }
 
     /// The statistic after rows have changed places as `order` has it.

@@ -150,3 +150,13 @@ fn equal_cosines_have_no_deviation() {
     assert_eq!(alignment.sigma, 0.0);
     assert!(alignment.effect.is_infinite(), "{alignment:?}");
 }
+
+#[test]
+fn rows_of_one_direction_have_no_effect() {
+    // Rows as long as one another or not: the cosine of two of them is 1 but for rounding.
+    let row = random_rows(1, 7, 3);
+    let rows: Vec<f32> = (1..=6).flat_map(|times| row.iter().map(move |value| value * times as f32 / 3.0)).collect();
+    let units = Units::new(&rows, 7).unwrap();
+    let alignment = Alignment::new(&units, &[vec![0, 1], vec![2, 3], vec![4, 5]], &[[0, 2], [1, 4], [3, 5]]);
+    assert!(alignment.sigma == 0.0 && alignment.effect.is_nan(), "{alignment:?}");
+}
