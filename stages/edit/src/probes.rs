@@ -49,6 +49,10 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
             let hint = "give `edit` the checkpoint from which they were made, and those of the trained network";
             return Err(wrong(format!("are of another model than the checkpoint, {}", model.name())).hint(hint));
         }
+        if about.width != model.width() {
+            let (found, width) = (about.width, model.width());
+            return Err(wrong(format!("are of rows of {found} channels, and {} has {width}", model.name())));
+        }
         if about.target != Target::Both.name() {
             return Err(wrong(format!("have the target `{}`, and edits need `both`", about.target)));
         }

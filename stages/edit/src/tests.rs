@@ -7,7 +7,7 @@ use cwm_contract::testing::{Trial, probe};
 use cwm_contract::{Stage, Value, Values};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Task;
-use cwm_inside::linear_probe::Probes;
+use cwm_inside::linear_probe::{LinearProbe, Probes};
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::checkpoint;
 use cwm_table::TableReader;
@@ -252,6 +252,12 @@ fn what_does_not_fit_is_an_error_in_words() {
     let message = given.refused(given.trial("long").input("probes", &given.probes).with("cases", long));
     let end = "` has 513 tokens, and gpt d16/l2 reads 512 at most";
     assert!(message.starts_with("the case `g1f3 g8f6 ") && message.ends_with(end), "{message}");
+    let mut narrow = Probes::read(&given.probes).unwrap();
+    narrow.description.width = 15;
+    narrow.layers.values_mut().for_each(|layer| layer.probe = LinearProbe::initial(13, 15, 1));
+    narrow.write(&given.probes).unwrap();
+    let message = given.refused(given.trial("narrow").input("probes", &given.probes));
+    assert_eq!(message, "the linear probes of probes are of rows of 15 channels, and gpt d16/l2 has 16");
 }
 
 #[test]

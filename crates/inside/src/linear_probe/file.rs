@@ -151,6 +151,9 @@ impl Probes {
             };
             let latent = if description.of == "latents" { Some(probe("latent", None)?) } else { None };
             let scale = read(format!("scale.{layer}"), &[])?.1[0];
+            if scale <= 0.0 {
+                return Err(wrong(WEIGHTS, format!("`scale.{layer}` is {scale}, and rows are divided by it")));
+            }
             layers.insert(layer, LayerProbe { probe: probe("weight", Some(description.width))?, latent, scale });
         }
         Ok(Probes { description, layers })
@@ -215,5 +218,9 @@ mod tests {
         nan.layers.get_mut(&10).unwrap().probe.weight[7] = f32::NAN;
         nan.write(folder.path()).unwrap();
         is_about(Probes::read(folder.path()).unwrap_err().message, "`weight.10` has numbers that are not finite");
+        let mut zero = probes();
+        zero.layers.get_mut(&0).unwrap().scale = 0.0;
+        zero.write(folder.path()).unwrap();
+        is_about(Probes::read(folder.path()).unwrap_err().message, "`scale.0` is 0, and rows are divided by it");
     }
 }
