@@ -145,6 +145,10 @@ fn read(path: &Path, width: usize, latents: usize) -> Result<TrainedAutoencoder,
     let mut weights = Weights::zeros(autoencoder.layout().clone());
     for (index, tensor) in tensors.iter().enumerate() {
         fill(weights.get_mut(index), tensor.data());
+        if !weights.get(index).iter().all(|value| value.is_finite()) {
+            let name = &autoencoder.layout().parameters()[index].name;
+            return Err(format!("`{name}` has numbers that are not finite"));
+        }
     }
     if scale[0] <= 0.0 || !scale[0].is_finite() {
         return Err(format!("its `{SCALE}` is {}, not above 0", scale[0]));

@@ -178,6 +178,10 @@ fn what_was_written_is_read_and_faults_are_named() {
     assert!(other.open(&path, 2).unwrap_err().message.contains("`W_gate` is F32 [64, 16]"));
     TrainedAutoencoder { scale: 0.0, ..trained() }.write(&path, 2).unwrap();
     assert!(read.open(&path, 2).unwrap_err().message.contains("`scale` is 0"));
+    let mut nan = trained();
+    nan.weights.values_mut()[0] = f32::NAN;
+    nan.write(&path, 2).unwrap();
+    assert!(read.open(&path, 2).unwrap_err().message.contains("has numbers that are not finite"));
     std::fs::write(path.join("autoencoder.json"), r#"{"format":2}"#).unwrap();
     assert!(Description::read(&path).unwrap_err().message.contains("`format` is 2"));
 }
