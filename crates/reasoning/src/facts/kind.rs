@@ -71,7 +71,7 @@ impl FactKind {
         FactKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether two questions ask the same; of two squares that are compared, either may come first.
+    /// Returns true if two questions ask the same. Of two squares that are compared, either may come first.
     pub(super) fn repeats(self, question: &str, other: &str) -> bool {
         question == other || (self == FactKind::WhichOfTwo && sorted_words(question) == sorted_words(other))
     }

@@ -176,6 +176,22 @@ fn ticks_of_layers_are_whole() {
 }
 
 #[test]
+fn probes_of_a_phase_are_a_line_of_their_own_and_majorities_take_no_colour() {
+    let probe = |layer, method| of(Kind::Probe, layer).name("target", "both").name("method", method);
+    let any = |one: Finding| one.name("phase", "any").value("occupied", 0.6);
+    let svg_of = |findings| {
+        let folder = tempfile::tempdir().unwrap();
+        read(&report_of(folder.path(), findings), "figures/figure-inside-accuracy.svg")
+    };
+    let third = || probe(Some(1), "linear").name("phase", "3").value("occupied", 0.7);
+    let lines = || vec![any(probe(Some(1), "linear")), third()];
+    let svg = svg_of(lines());
+    assert!(svg.contains(">trained, phase 3</text>") && svg.contains(">trained</text>"), "{svg}");
+    let with_majority = [vec![any(probe(None, "majority"))], lines()].concat();
+    assert_eq!(svg_of(with_majority), svg);
+}
+
+#[test]
 fn nothing_is_drawn_of_what_was_not_measured() {
     let folder = tempfile::tempdir().unwrap();
     let legality = all().into_iter().take(1).collect();
