@@ -7,20 +7,23 @@
 //! What is public here is for kernels of other crates, such as the optimiser's.
 
 mod array;
+#[allow(missing_docs, reason = "`cube` makes a module beside each function")]
+mod columns;
 mod lengths;
 pub(crate) mod math;
 mod operation;
 #[allow(missing_docs, reason = "`cube` makes a module beside each function")]
 mod reduce;
 mod rows;
-mod split;
 
 pub use array::{Array, Gpu, cubes, cubes_of};
+pub(crate) use columns::{join_rows, split_columns};
 pub(crate) use operation::{Operation, apply};
 pub use reduce::sum_of_cube;
-pub(crate) use reduce::sum_over_rows;
+pub(crate) use reduce::{sum_over_rows, sums_over_rows};
 pub(crate) use rows::{Rows, sum_of_lanes, sum_of_rows};
-pub(crate) use split::two_sums_over_rows;
 
 /// Threads of a cube in kernels that work element by element.
 pub const THREADS: u32 = 256;
+
+const WRONG_TENSOR: &str = "operations have their tensors on one GPU, without gradient checkpointing";

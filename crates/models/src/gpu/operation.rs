@@ -9,6 +9,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::{Autodiff, AutodiffBackend};
 use burn::tensor::Tensor;
 
+use super::WRONG_TENSOR;
 use super::array::{Array, Backend, Gpu};
 
 /// An operation from `N` arrays of f32 to one; it knows their shapes.
@@ -29,18 +30,19 @@ pub(crate) trait Operation<const N: usize>: Debug + Send + Sync + 'static {
 
 /// Applies `operation` to tensors of one GPU; the graph remembers it if any of them is tracked.
 pub(crate) fn apply<const N: usize>(inputs: [Tensor<1>; N], operation: impl Operation<N>) -> Tensor<1> {
-    const WRONG: &str = "operations have their tensors on one GPU, without gradient checkpointing";
     if inputs.iter().all(|input| !input.is_autodiff()) {
-        let inputs = inputs.map(|input| Array::new(input.try_into_primitive::<Backend>().expect(WRONG)));
+        let inputs = inputs.map(|input| Array::new(input.try_into_primitive::<Backend>().expect(WRONG_TENSOR)));
         let (output, _) = operation.forward(&inputs[0].gpu(), inputs.each_ref(), false);
         return Tensor::from_primitive::<Backend>(output.into_tensor());
     }
     let mut arrays = Vec::with_capacity(N);
     let guards = inputs.map(|input| {
         let tracked = if input.is_autodiff() {
-            input.try_into_primitive::<Autodiff<Backend>>().expect(WRONG)
+            input.try_into_primitive::<Autodiff<Backend>>().expect(WRONG_TENSOR)
         } else {
-            <Autodiff<Backend> as AutodiffBackend>::from_inner(input.try_into_primitive::<Backend>().expect(WRONG))
+            <Autodiff<Backend> as AutodiffBackend>::from_inner(
+                input.try_into_primitive::<Backend>().expect(WRONG_TENSOR),
+            )
         };
         let (primitive, guard) = tracked.into_parts();
         arrays.push(Array::new(primitive));

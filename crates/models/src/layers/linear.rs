@@ -1,7 +1,5 @@
 //! Affine maps.
 
-use std::ops::Range;
-
 use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
@@ -51,17 +49,35 @@ impl Linear {
         y
     }
 
-    /// [rows, in] to these outputs alone, [rows, outputs.len()], of a layer without bias.
-    ///
-    /// Outputs that go different ways are better computed apart: a part of a weight is small, and so is its gradient;
-    /// the gradient of a part of all rows would be as large as all of them.
+    /// [rows, in] to parts of the outputs, [rows, width] for each of `widths`, which add up to all outputs.
     ///
     /// # Panics
-    /// The layer has a bias, or fewer outputs: a mistake in a family.
-    pub fn forward_outputs(&self, pass: &ForwardPass, x: Tensor<2>, outputs: Range<usize>) -> Tensor<2> {
-        assert!(self.bias.is_none(), "parts of layers without bias only");
-        let [_, inputs] = self.weight.shape;
-        ops::linear(x, pass.parameter(self.weight).slice([outputs, 0..inputs]), None, pass.precision())
+    /// The layer has a bias: a mistake in a family.
+    pub fn forward_parts<const N: usize>(
+        &self,
+        pass: &ForwardPass,
+        x: Tensor<2>,
+        widths: [usize; N],
+    ) -> [Tensor<2>; N] {
+        let [weight] = weights_without_bias([self], pass);
+        ops::linear_parts(x, weight, widths, pass.precision())
+    }
+
+    /// Several layers of one input, [rows, in] to [rows, out] each.
+    ///
+    /// # Panics
+    /// A layer has a bias: a mistake in a family.
+    pub fn forward_several<const N: usize>(layers: [&Linear; N], pass: &ForwardPass, x: Tensor<2>) -> [Tensor<2>; N] {
+        ops::linears(x, weights_without_bias(layers, pass), pass.precision())
+    }
+
+    /// [rows, in] to [rows, out]: the outputs of `value`, gated by those of `gate` behind SiLU.
+    ///
+    /// # Panics
+    /// A layer has a bias: a mistake in a family.
+    pub fn forward_swiglu(gate: &Linear, value: &Linear, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
+        let [gate, value] = weights_without_bias([gate, value], pass);
+        ops::swiglu_of(x, gate, value, pass.precision())
     }
 
     /// [rows, in] to [rows, out].
@@ -75,4 +91,9 @@ impl Linear {
         let bias = self.bias.map(|bias| pass.parameter(bias));
         ops::linear(x, pass.parameter(self.weight), bias, Precision::Fp32)
     }
+}
+
+fn weights_without_bias<const N: usize>(layers: [&Linear; N], pass: &ForwardPass) -> [Tensor<2>; N] {
+    assert!(layers.iter().all(|layer| layer.bias.is_none()), "layers that share a product have no bias");
+    layers.map(|layer| pass.parameter(layer.weight))
 }

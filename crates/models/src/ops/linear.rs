@@ -33,6 +33,37 @@ pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>, precisio
     rounded_result(y, precision)
 }
 
+/// As [`linear`], for the outputs of one weight [Σ widths, in] that go different ways: [rows, width] for each of the widths.
+///
+/// On the CPU each part is a product of its own: a part of a weight is small, and so is its gradient; the gradient of a part of
+/// all rows would be as large as all of them. On a GPU there is one product, and the parts are copied in one launch.
+pub fn linear_parts<const N: usize>(
+    x: Tensor<2>,
+    weight: Tensor<2>,
+    widths: [usize; N],
+    precision: Precision,
+) -> [Tensor<2>; N] {
+    #[cfg(feature = "gpu")]
+    if implementation(&x.device()) == Implementation::Gpu {
+        return crate::gpu::split_columns(linear(x, weight, None, precision), widths);
+    }
+    let (mut end, [_, inputs]) = (0, weight.dims());
+    widths.map(|width| {
+        end += width;
+        linear(x.clone(), weight.clone().slice([end - width..end, 0..inputs]), None, precision)
+    })
+}
+
+/// As [`linear`], for several weights [out, in] of one input; one product on a GPU.
+pub fn linears<const N: usize>(x: Tensor<2>, weights: [Tensor<2>; N], precision: Precision) -> [Tensor<2>; N] {
+    #[cfg(feature = "gpu")]
+    if implementation(&x.device()) == Implementation::Gpu {
+        let widths = weights.each_ref().map(|weight| weight.dims()[0]);
+        return linear_parts(x, crate::gpu::join_rows(weights), widths, precision);
+    }
+    weights.map(|weight| linear(x.clone(), weight, None, precision))
+}
+
 fn add_bias(y: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     #[cfg(feature = "gpu")]
     if implementation(&y.device()) == Implementation::Gpu {

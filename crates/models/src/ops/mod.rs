@@ -30,9 +30,9 @@ pub use gelu::gelu;
 pub use gelu_tanh::gelu_tanh;
 pub use implementation::decomposed;
 pub use layer_norm::layer_norm;
-pub use linear::linear;
+pub use linear::{linear, linear_parts, linears};
 pub use rms_norm::rms_norm;
-pub use swiglu::{Gate, silu_gate, swiglu};
+pub use swiglu::{Gate, swiglu, swiglu_of};
 
 /// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every CPU.
 pub(crate) const LANES: usize = 16;

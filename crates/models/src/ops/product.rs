@@ -2,6 +2,8 @@
 //! rounds by itself needs to know when not to.
 
 #[cfg(any(test, feature = "gpu"))]
+mod node;
+#[cfg(feature = "gpu")]
 mod strict;
 
 use burn::tensor::{FloatDType, Tensor};
@@ -15,7 +17,17 @@ use crate::{Precision, device};
 pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
     #[cfg(feature = "gpu")]
     if !device::is_cpu(&a.device()) {
-        return strict::product::<burn_cubecl::CubeBackend, D>(a, b);
+        return node::product::<burn_cubecl::CubeBackend, D>(a, b, strict::multiply);
+    }
+    a.matmul(b)
+}
+
+/// a b as the device multiplies: it may round the operands.
+fn device_product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
+    #[cfg(feature = "gpu")]
+    if !device::is_cpu(&a.device()) {
+        use burn::backend::ops::FloatTensorOps;
+        return node::product::<burn_cubecl::CubeBackend, D>(a, b, burn_cubecl::CubeBackend::float_matmul);
     }
     a.matmul(b)
 }
@@ -25,7 +37,8 @@ pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precis
     if precision == Precision::Fp32 {
         return product(a, b);
     }
-    let multiply = |a, b| with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision);
+    let multiply =
+        |a, b| with_rounded_gradient(device_product(operand(a, precision), operand(b, precision)), precision);
     if is_decomposed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
 }
 

@@ -5,7 +5,6 @@ use burn::tensor::Tensor;
 use super::mixer::{Mixer, Size};
 use super::{EPSILON, INIT};
 use crate::layers::{Linear, RmsNorm};
-use crate::ops::silu_gate;
 use crate::parameters::{Scope, Weights};
 use crate::streaming::{Real, sum};
 use crate::{ForwardPass, Tokens};
@@ -50,7 +49,7 @@ impl Block {
         let x = x + mixed;
 
         let normed = self.mlp_norm.forward(pass, x.clone());
-        let hidden = silu_gate(self.gate.forward(pass, normed.clone()), self.up.forward(pass, normed));
+        let hidden = Linear::forward_swiglu(&self.gate, &self.up, pass, normed);
         let added = self.down.forward(pass, hidden);
         pass.observe(|| format!("layer{index}.mlp"), &added);
         let x = x + added;

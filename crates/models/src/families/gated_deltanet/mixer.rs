@@ -50,10 +50,6 @@ struct Projection {
 }
 
 impl Projection {
-    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
-        self.convolution.forward(pass, self.projection.forward(pass, x), tokens)
-    }
-
     fn step<F: Real>(&self, weights: &Weights, memory: &mut Vec<F>, x: &[F]) -> Vec<F> {
         self.convolution.step(weights, memory, &self.projection.step(weights, x))
     }
@@ -96,11 +92,14 @@ impl Mixer {
 
     /// [batch * time, width] to the same; zero at padded steps.
     pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
-        let [q, k, v] = [self.q, self.k, self.v].map(|way| way.forward(pass, x.clone(), tokens));
-        let (a, b) = (self.a.forward(pass, x.clone()), self.b.forward(pass, x.clone()));
+        let (q, k, v) = (&self.q, &self.k, &self.v);
+        let layers = [&q.projection, &k.projection, &v.projection, &self.a, &self.b, &self.gate];
+        let [q, k, v, a, b, gate] = Linear::forward_several(layers, pass, x);
+        let q = self.q.convolution.forward(pass, q, tokens);
+        let k = self.k.convolution.forward(pass, k, tokens);
+        let v = self.v.convolution.forward(pass, v, tokens);
         let gates = gates(a, b, pass.parameter(self.a_log), pass.parameter(self.dt_bias), self.size.reach);
         let answers = delta_rule(q, k, v, gates, Shape::new(tokens, &self.size));
-        let gate = self.gate.forward(pass, x);
         self.out.forward(pass, gated_norm(answers, gate, pass.parameter(self.norm), EPSILON))
     }
 

@@ -62,12 +62,8 @@ impl Mixer for Mamba2 {
 
     fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let MixerSize { inner, heads, state, .. } = self.size;
-        let channels = inner + 2 * state;
-        // One product for each way that the projection's outputs go: gate, what is convolved, step sizes.
-        let part = |outputs| self.in_proj.forward_outputs(pass, x.clone(), outputs);
-        let z = part(0..inner);
-        let convolved = self.conv1d.forward(pass, part(inner..inner + channels), tokens);
-        let dt = part(inner + channels..inner + channels + heads);
+        let [z, convolved, dt] = self.in_proj.forward_parts(pass, x, [inner, inner + 2 * state, heads]);
+        let convolved = self.conv1d.forward(pass, convolved, tokens);
         let parameters = [self.dt_bias, self.a_log, self.skip].map(|slot| pass.parameter(slot));
         let y = scan(convolved, dt, parameters, self.size, tokens);
         self.out_proj.forward(pass, gated_norm(y, z, pass.parameter(self.norm), EPSILON))

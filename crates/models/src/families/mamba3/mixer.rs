@@ -103,15 +103,9 @@ impl Mixer for Mamba3 {
 
     fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let MixerSize { inner, heads, head_width, .. } = self.widths.size;
-        let mut start = 0;
-        // One product for each way that the projection's outputs go.
-        let mut part = |outputs: usize| {
-            start += outputs;
-            self.in_proj.forward_outputs(pass, x.clone(), start - outputs..start)
-        };
-        let (z, x) = (part(inner), part(inner));
-        let (keys, queries) = (part(self.widths.keys()), part(self.widths.keys()));
-        let rates = part(self.widths.rates());
+        let (all_keys, rates) = (self.widths.keys(), self.widths.rates());
+        let parts = [inner, inner, all_keys, all_keys, rates];
+        let [z, x, keys, queries, rates] = self.in_proj.forward_parts(pass, x, parts);
         let [mimo_x, mimo_z, mimo_o] = match &self.mimo {
             Some(mimo) => [mimo.x, mimo.z, mimo.o].map(|slot| pass.parameter(slot)),
             None => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cubecl::prelude::*;
 
 use crate::gpu::math::{sigmoid, silu_slope};
-use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows, two_sums_over_rows};
+use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows, sums_over_rows};
 
 /// Steps of a thread of the backward pass. It adds the gradients of its taps over them, and computes the slopes of W - 1
 /// more.
@@ -70,7 +70,7 @@ impl Convolution {
             );
         }
         if bias.is_some() {
-            let [for_weight, for_bias] = two_sums_over_rows(gpu, &partial, rows, [for_weight, for_bias]);
+            let [for_weight, for_bias] = sums_over_rows(gpu, &partial, rows, [for_weight, for_bias]);
             [Some(for_x), Some(for_weight), Some(for_bias)]
         } else {
             [Some(for_x), Some(sum_over_rows(gpu, &partial, rows, for_weight)), None]

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows};
-use crate::gpu::{sum_over_rows, two_sums_over_rows};
+use crate::gpu::{sum_over_rows, sums_over_rows};
 
 /// w ⊙ (x - mean x) / sqrt(variance x + ε) + b for each row; as if the mean were 0 unless it `is_centred`.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Operation<3> for Norm {
         _wanted: [bool; 3],
     ) -> [Option<Array>; 3] {
         let (for_x, sums, rows) = self.slopes(gpu, [x, weight, &saved[0], g], true);
-        let [for_weight, for_bias] = two_sums_over_rows(gpu, &sums, rows, [self.rows.width; 2]);
+        let [for_weight, for_bias] = sums_over_rows(gpu, &sums, rows, [self.rows.width; 2]);
         [Some(for_x), Some(for_weight), Some(for_bias)]
     }
 }

@@ -144,3 +144,37 @@ fn a_gpu_agrees_with_the_processor() {
         },
     );
 }
+
+/// Both forms of several products of one input, beside one product with the weights below each other.
+fn in_parts<const N: usize>(x: &Tensor<2>, weights: &[Tensor<2>; N]) -> [[Tensor<2>; N]; 2] {
+    let widths = weights.each_ref().map(|weight| weight.dims()[0]);
+    let all = Tensor::cat(weights.to_vec(), 0);
+    [linears(x.clone(), weights.clone(), Precision::Fp32), linear_parts(x.clone(), all, widths, Precision::Fp32)]
+}
+
+#[test]
+fn parts_are_columns_of_the_whole() {
+    let x = random::<2>([9, 24], 1, 1.0);
+    let weights = [5, 64, 1].map(|outputs| random::<2>([outputs, 24], outputs as u64, 1.0));
+    let whole = linear(x.clone(), Tensor::cat(weights.to_vec(), 0), None, Precision::Fp32);
+    for parts in in_parts(&x, &weights) {
+        assert_close(&values(&Tensor::cat(parts.to_vec(), 1)), &values(&whole), 1e-5);
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_agrees_with_the_processor_about_parts() {
+    let (rows, inputs, outputs) = (300, 24, [70, 1, 5]);
+    let of = |seed, len| random::<1>([len], seed, 1.0);
+    let [a, b, c] = outputs.map(|outputs| of(outputs as u64, outputs * inputs));
+    for form in 0..2 {
+        let inputs_of_all = [of(1, rows * inputs), a.clone(), b.clone(), c.clone()];
+        crate::testing::assert_gpu_agrees(inputs_of_all, 1e-5, |[x, a, b, c]| {
+            let mut outputs = outputs.into_iter();
+            let weights = [a, b, c].map(|weight| weight.reshape([outputs.next().unwrap(), inputs]));
+            let parts = in_parts(&x.reshape([rows, inputs]), &weights);
+            Tensor::cat(parts[form].clone().map(|part| part.flatten::<1>(0, 1)).to_vec(), 0)
+        });
+    }
+}

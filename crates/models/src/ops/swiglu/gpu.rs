@@ -1,4 +1,4 @@
-//! The kernels of [`super::swiglu`] and [`super::silu_gate`] on a GPU: an element of the output a thread.
+//! The kernels of [`super::swiglu`] on a GPU: an element of the output a thread.
 
 use cubecl::prelude::*;
 
@@ -25,7 +25,7 @@ impl Operation<1> for SwiGlu {
         let (cubes, (gate, value)) = (cubes_of(x.len() / 2), self.starts());
         let y = gpu.empty(x.len() / 2);
         let threads = CubeDim::new_1d(THREADS);
-        halves_forward::launch(gpu.client(), cubes, threads, x.arg(), y.arg(), self.width, gate, value);
+        forward::launch(gpu.client(), cubes, threads, x.arg(), y.arg(), self.width, gate, value);
         (y, Vec::new())
     }
 
@@ -33,55 +33,22 @@ impl Operation<1> for SwiGlu {
         let (cubes, (gate, value)) = (cubes_of(x.len() / 2), self.starts());
         let for_x = gpu.empty(x.len());
         let (threads, [x, g, into]) = (CubeDim::new_1d(THREADS), [x, g, &for_x].map(Array::arg));
-        halves_backward::launch(gpu.client(), cubes, threads, x, g, into, self.width, gate, value);
+        backward::launch(gpu.client(), cubes, threads, x, g, into, self.width, gate, value);
         [Some(for_x)]
     }
 }
 
-/// SiLU(gate) ⊙ value for two arrays.
-#[derive(Debug)]
-pub struct SiluGate;
-
-impl Operation<2> for SiluGate {
-    fn forward(&self, gpu: &Gpu, [gate, value]: [&Array; 2], _save: bool) -> (Array, Vec<Array>) {
-        let y = gpu.empty(gate.len());
-        let (threads, [gate, value, into]) = (CubeDim::new_1d(THREADS), [gate, value, &y].map(Array::arg));
-        forward::launch(gpu.client(), cubes_of(y.len()), threads, gate, value, into);
-        (y, Vec::new())
-    }
-
-    fn backward(
-        &self,
-        gpu: &Gpu,
-        [gate, value]: [&Array; 2],
-        _saved: &[Array],
-        g: &Array,
-        _: [bool; 2],
-    ) -> [Option<Array>; 2] {
-        let (for_gate, for_value) = (gpu.empty(g.len()), gpu.empty(g.len()));
-        let [gate, value, into_gate, into_value] = [gate, value, &for_gate, &for_value].map(Array::arg);
-        let threads = CubeDim::new_1d(THREADS);
-        backward::launch(gpu.client(), cubes_of(g.len()), threads, gate, value, g.arg(), into_gate, into_value);
-        [Some(for_gate), Some(for_value)]
-    }
-}
-
 #[cube(launch)]
-fn halves_forward(
-    x: &[f32],
-    y: &mut [f32],
-    #[comptime] width: usize,
-    #[comptime] gate: usize,
-    #[comptime] value: usize,
-) {
+fn forward(x: &[f32], y: &mut [f32], #[comptime] width: usize, #[comptime] gate: usize, #[comptime] value: usize) {
     if ABSOLUTE_POS < y.len() {
         let row = ABSOLUTE_POS / width * (2 * width) + ABSOLUTE_POS % width;
-        y[ABSOLUTE_POS] = gated(x[row + gate], x[row + value]);
+        let z = x[row + gate];
+        y[ABSOLUTE_POS] = z * sigmoid(z) * x[row + value];
     }
 }
 
 #[cube(launch)]
-fn halves_backward(
+fn backward(
     x: &[f32],
     g: &[f32],
     for_x: &mut [f32],
@@ -96,27 +63,4 @@ fn halves_backward(
         for_x[row + gate] = g * x[row + value] * silu_slope(z, s);
         for_x[row + value] = g * z * s;
     }
-}
-
-#[cube(launch)]
-fn forward(gate: &[f32], value: &[f32], y: &mut [f32]) {
-    if ABSOLUTE_POS < y.len() {
-        y[ABSOLUTE_POS] = gated(gate[ABSOLUTE_POS], value[ABSOLUTE_POS]);
-    }
-}
-
-#[cube(launch)]
-fn backward(gate: &[f32], value: &[f32], g: &[f32], for_gate: &mut [f32], for_value: &mut [f32]) {
-    if ABSOLUTE_POS < g.len() {
-        let (z, g) = (gate[ABSOLUTE_POS], g[ABSOLUTE_POS]);
-        let s = sigmoid(z);
-        for_gate[ABSOLUTE_POS] = g * value[ABSOLUTE_POS] * silu_slope(z, s);
-        for_value[ABSOLUTE_POS] = g * z * s;
-    }
-}
-
-/// SiLU(gate) value.
-#[cube]
-fn gated(gate: f32, value: f32) -> f32 {
-    gate * sigmoid(gate) * value
 }

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::gpu::math::{sigmoid, softplus};
-use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, two_sums_over_rows};
+use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sums_over_rows};
 
 /// Rows of a thread of the backward pass, which adds the parameters' gradients over them.
 const TILE: usize = 32;
@@ -65,7 +65,7 @@ impl Operation<4> for Gates {
         if !wanted[2] && !wanted[3] {
             return [Some(for_a), Some(for_b), None, None];
         }
-        let [for_a_log, for_dt_bias] = two_sums_over_rows(gpu, &partial, tiles, [self.heads; 2]);
+        let [for_a_log, for_dt_bias] = sums_over_rows(gpu, &partial, tiles, [self.heads; 2]);
         [Some(for_a), Some(for_b), Some(for_a_log), Some(for_dt_bias)]
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cubecl::prelude::*;
 
 use crate::gpu::math::{sigmoid, softplus};
-use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows};
+use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sums_over_rows};
 use crate::layers::mamba::MixerSize;
 use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS, RATES, backward, forward};
 
@@ -34,6 +34,7 @@ impl Scan {
             places: [inner + state, inner, 0],
             next_keys: 0,
             next_values: head_width,
+            extra: 0,
         }
     }
 }
@@ -105,18 +106,7 @@ impl Operation<5> for Scan {
             heads,
             plan.tiles(),
         );
-        let sums = sum_over_rows(gpu, &by_row, rows, 3 * heads);
-        let [for_bias, for_a_log, for_skip] = [(); 3].map(|()| gpu.empty(heads));
-        split::launch(
-            gpu.client(),
-            cubes_of(3 * heads),
-            threads,
-            sums.arg(),
-            for_bias.arg(),
-            for_a_log.arg(),
-            for_skip.arg(),
-            heads as u32,
-        );
+        let [for_bias, for_a_log, for_skip] = sums_over_rows(gpu, &by_row, rows, [heads; 3]);
         [for_channels, for_dt, for_bias, for_a_log, for_skip].map(Some)
     }
 }
@@ -201,22 +191,5 @@ fn through_rates(
         by_row[at] = of_dt;
         by_row[at + heads] = of_a_log;
         by_row[at + 2 * heads] = of_skip;
-    }
-}
-
-/// The three parts of `x`, of `len` values each.
-#[cube(launch)]
-fn split(x: &[f32], first: &mut [f32], second: &mut [f32], third: &mut [f32], len: u32) {
-    let len = len as usize;
-    if ABSOLUTE_POS < 3 * len {
-        let value = x[ABSOLUTE_POS];
-        let at = ABSOLUTE_POS % len;
-        if ABSOLUTE_POS < len {
-            first[at] = value;
-        } else if ABSOLUTE_POS < 2 * len {
-            second[at] = value;
-        } else {
-            third[at] = value;
-        }
     }
 }

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::Widths;
 use crate::gpu::math::{sigmoid, silu_slope};
-use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, two_sums_over_rows};
+use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sums_over_rows};
 
 /// Rows of a thread of the backward pass, which adds the parameters' gradients over them.
 const TILE: usize = 64;
@@ -70,7 +70,7 @@ impl Operation<4> for Gate {
         if !summed {
             return [Some(for_y), Some(for_z), None, None];
         }
-        let [for_mimo_z, for_mimo_o] = two_sums_over_rows(gpu, &partial, tiles, [parameters; 2]);
+        let [for_mimo_z, for_mimo_o] = sums_over_rows(gpu, &partial, tiles, [parameters; 2]);
         [Some(for_y), Some(for_z), Some(for_mimo_z), Some(for_mimo_o)]
     }
 }

@@ -56,6 +56,8 @@ pub(crate) struct Plan {
     pub next_keys: usize,
     /// From a head's values to those of the next.
     pub next_values: usize,
+    /// Values at the end of the gradients of a row and head that a family fills, for sums over rows.
+    pub extra: usize,
 }
 
 impl Plan {
@@ -102,9 +104,9 @@ impl Plan {
     }
 
     /// Gradients of a row and head: values [ranks, width]; then for each tile its part of those of keys and queries,
-    /// [ranks, state] each.
+    /// [ranks, state] each; then the extra ones.
     pub fn gradients(&self) -> usize {
-        self.ranks * self.width + self.tiles() * 2 * self.ranks * self.state
+        self.key_gradients(self.tiles()) + self.extra
     }
 
     /// The place of a tile's part of the gradients of keys among the gradients of a row and head.

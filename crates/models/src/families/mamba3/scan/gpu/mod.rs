@@ -43,6 +43,7 @@ impl Scan {
             places: [0, keys, 2 * keys],
             next_keys: of_head,
             next_values: of_head,
+            extra: rates::SUMMED,
         }
     }
 
@@ -113,25 +114,18 @@ impl Scan {
             halves,
         );
         let [for_keys, for_queries, for_x] = [keys, queries, x].map(|input| gpu.empty(input.len()));
-        sums::sum_heads::launch(
+        rows::part_back::launch(
             gpu.client(),
-            cubes_of(2 * keys.len()),
-            threads,
-            found.arg(),
-            for_keys.arg(),
-            for_queries.arg(),
-            keys.len() as u32,
-            plan,
-        );
-        rows::scale_back::launch(
-            gpu.client(),
-            cubes_of(x.len()),
+            cubes_of(2 * keys.len() + x.len()),
             threads,
             x.arg(),
             mimo_x.arg(),
             lengths.arg(),
             found.arg(),
+            for_keys.arg(),
+            for_queries.arg(),
             for_x.arg(),
+            keys.len() as u32,
             x.len() as u32,
             self.time as u32,
             plan,
@@ -166,34 +160,24 @@ impl Operation<9> for Scan {
         let (found, found_rates) = backward(gpu, [&packed, rates, skip, &lengths, states, gradient], batch, plan);
         let ([for_keys, for_queries, for_x], slopes) = self.unpack(gpu, inputs, [&packed, turns, &lengths, &found]);
         angles::sum_back(gpu, &slopes, &lengths, batch, plan);
-        let (for_raw, by_row) = rates::backward(gpu, [raw, dt_bias, &lengths, &found_rates, &slopes], batch, plan);
+        let for_raw = rates::backward(gpu, [raw, dt_bias, &lengths, &found_rates, &slopes, &found], batch, plan);
 
-        let threads = CubeDim::new_1d(THREADS);
         let totals = sum_over_rows(gpu, &found, batch.rows(), plan.heads * plan.gradients());
-        let [for_key_bias, for_query_bias, for_mimo_x] =
-            [key_bias, query_bias, mimo_x].map(|input| gpu.empty(input.len()));
-        let count = plan.heads * plan.ranks * (plan.width + 2 * plan.state);
-        sums::split_blocks::launch(
+        let parameters = [key_bias, query_bias, mimo_x, dt_bias, skip];
+        let [for_key_bias, for_query_bias, for_mimo_x, for_dt_bias, for_skip] =
+            parameters.map(|input| gpu.empty(input.len()));
+        sums::split_totals::launch(
             gpu.client(),
-            cubes_of(count),
-            threads,
+            cubes_of(totals.len()),
+            CubeDim::new_1d(THREADS),
             totals.arg(),
             for_key_bias.arg(),
             for_query_bias.arg(),
             for_mimo_x.arg(),
-            count as u32,
-            plan,
-        );
-        let totals = sum_over_rows(gpu, &by_row, batch.rows(), 2 * plan.heads);
-        let [for_dt_bias, for_skip] = [(); 2].map(|()| gpu.empty(plan.heads));
-        sums::split_rates::launch(
-            gpu.client(),
-            cubes_of(2 * plan.heads),
-            threads,
-            totals.arg(),
             for_dt_bias.arg(),
             for_skip.arg(),
-            plan.heads as u32,
+            totals.len() as u32,
+            plan,
         );
         [for_keys, for_queries, for_x, for_raw, for_dt_bias, for_key_bias, for_query_bias, for_mimo_x, for_skip]
             .map(Some)

@@ -8,65 +8,57 @@ use crate::gpu::math::{sigmoid, softplus, tanh};
 use crate::gpu::{Array, Gpu, THREADS, cubes_of};
 use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS};
 
-/// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, [rows, 2, heads]. `found` are
-/// those of the rates, [rows, heads, tiles, 4], and `slopes` those of the steps of the angles, [rows, heads, angles].
+/// Sums over rows that are noted for each row and head: those for dt_bias and D.
+pub(super) const SUMMED: usize = 2;
+
+/// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, at the end of `found` [rows, heads,
+/// plan.gradients()]. `of_rates` are those of the rates, [rows, heads, tiles, 4], and `slopes` those of the steps of the angles,
+/// [rows, heads, angles].
 pub(super) fn backward(
     gpu: &Gpu,
-    [raw, dt_bias, lengths, found, slopes]: [&Array; 5],
+    [raw, dt_bias, lengths, of_rates, slopes, found]: [&Array; 6],
     batch: Batch,
     plan: Plan,
-) -> (Array, Array) {
-    let (for_raw, by_row) = (gpu.empty(raw.len()), gpu.empty(batch.rows() * 2 * plan.heads));
-    let (rows, threads, angles) = (batch.rows(), CubeDim::new_1d(THREADS), plan.state / 4);
-    through_rates::launch(
+) -> Array {
+    let for_raw = gpu.empty(raw.len());
+    through_projection::launch(
         gpu.client(),
-        cubes_of(rows * plan.heads),
-        threads,
+        cubes_of(batch.rows() * (plan.heads + plan.state / 4)),
+        CubeDim::new_1d(THREADS),
         raw.arg(),
         dt_bias.arg(),
         lengths.arg(),
-        found.arg(),
+        of_rates.arg(),
         slopes.arg(),
         for_raw.arg(),
-        by_row.arg(),
-        (rows * plan.heads) as u32,
+        found.arg(),
+        batch.rows() as u32,
         batch.time as u32,
         plan,
     );
-    through_speeds::launch(
-        gpu.client(),
-        cubes_of(rows * angles),
-        threads,
-        raw.arg(),
-        dt_bias.arg(),
-        lengths.arg(),
-        slopes.arg(),
-        for_raw.arg(),
-        (rows * angles) as u32,
-        batch.time as u32,
-        plan.heads,
-        angles,
-    );
-    (for_raw, by_row)
+    for_raw
 }
 
-/// The columns of step sizes, decays and shares. A row and head a thread.
+/// A row and head a thread: the columns of step sizes, decays and shares. Then a row and angle a thread: those of the angles'
+/// speeds.
 #[cube(launch)]
-fn through_rates(
+#[allow(clippy::too_many_arguments)]
+fn through_projection(
     raw: &[f32],
     dt_bias: &[f32],
     lengths: &[u32],
-    found: &[f32],
+    of_rates: &[f32],
     slopes: &[f32],
     for_raw: &mut [f32],
-    by_row: &mut [f32],
-    count: u32,
+    found: &mut [f32],
+    rows: u32,
     time: u32,
     #[comptime] plan: Plan,
 ) {
     let (heads, tiles, angles) = comptime!((plan.heads, plan.tiles(), plan.state / 4));
     let columns = comptime!(3 * heads + angles);
-    if ABSOLUTE_POS < count as usize {
+    let of_heads = rows as usize * heads;
+    if ABSOLUTE_POS < of_heads {
         let row = ABSOLUTE_POS / heads;
         let head = ABSOLUTE_POS % heads;
         let at = row * columns + head;
@@ -86,11 +78,11 @@ fn through_rates(
             let mut before = 0.0f32;
             for tile in 0..tiles {
                 let of = (ABSOLUTE_POS * tiles + tile) * RATE_GRADIENTS;
-                for_decay += found[of];
-                both += found[of + 1] + found[of + 2];
-                for_skip += found[of + 3];
+                for_decay += of_rates[of];
+                both += of_rates[of + 1] + of_rates[of + 2];
+                for_skip += of_rates[of + 3];
                 if t > 0 {
-                    before += found[of - comptime!(heads * tiles * RATE_GRADIENTS) + 2];
+                    before += of_rates[of - comptime!(heads * tiles * RATE_GRADIENTS) + 2];
                 }
             }
             let mut for_size = both * share + before * (1.0f32 - share) + for_decay * amount;
@@ -108,28 +100,12 @@ fn through_rates(
         for_raw[at] = for_dt;
         for_raw[at + heads] = for_amount;
         for_raw[at + 2 * heads] = for_share;
-        by_row[row * comptime!(2 * heads) + head] = for_dt;
-        by_row[row * comptime!(2 * heads) + heads + head] = for_skip;
-    }
-}
-
-/// The columns of the angles' speeds. A row and angle a thread.
-#[cube(launch)]
-fn through_speeds(
-    raw: &[f32],
-    dt_bias: &[f32],
-    lengths: &[u32],
-    slopes: &[f32],
-    for_raw: &mut [f32],
-    count: u32,
-    time: u32,
-    #[comptime] heads: usize,
-    #[comptime] angles: usize,
-) {
-    let columns = comptime!(3 * heads + angles);
-    if ABSOLUTE_POS < count as usize {
-        let row = ABSOLUTE_POS / angles;
-        let angle = ABSOLUTE_POS % angles;
+        let sums = (ABSOLUTE_POS + 1) * comptime!(plan.gradients()) - SUMMED;
+        found[sums] = for_dt;
+        found[sums + 1] = for_skip;
+    } else if ABSOLUTE_POS < of_heads + rows as usize * angles {
+        let row = (ABSOLUTE_POS - of_heads) / angles;
+        let angle = (ABSOLUTE_POS - of_heads) % angles;
         let at = row * columns;
         let mut sum = 0.0f32;
         if row % (time as usize) < lengths[row / time as usize] as usize {

@@ -2,6 +2,7 @@
 
 use cubecl::prelude::*;
 
+use super::sums::sum_heads;
 use crate::ops::state_space::gpu::Plan;
 
 /// Writes queries and keys of real steps to `packed`: an element a thread.
@@ -143,24 +144,34 @@ pub(super) fn rotate_back(
     }
 }
 
-/// Gradients of x from those of scaled values in `found`, which become those of the scales by row. Zero at padded steps. An
-/// element of x a thread.
+/// Gradients of keys and queries [rows, ranks, state], the sums over all heads; and of x from those of scaled values in
+/// `found`, which become those of the scales by row. Zero at padded steps. An element a thread: keys, queries, then x.
 #[cube(launch)]
-pub(super) fn scale_back(
+#[allow(clippy::too_many_arguments)]
+pub(super) fn part_back(
     x: &[f32],
     mimo_x: &[f32],
     lengths: &[u32],
     found: &mut [f32],
+    for_keys: &mut [f32],
+    for_queries: &mut [f32],
     for_x: &mut [f32],
+    keys: u32,
     count: u32,
     time: u32,
     #[comptime] plan: Plan,
 ) {
     let (heads, width) = comptime!((plan.heads, plan.width));
-    if ABSOLUTE_POS < count as usize {
-        let row = ABSOLUTE_POS / comptime!(heads * width);
-        let head = ABSOLUTE_POS / width % heads;
-        let p = ABSOLUTE_POS % width;
+    let (keys, count) = (keys as usize, count as usize);
+    if ABSOLUTE_POS < keys {
+        for_keys[ABSOLUTE_POS] = sum_heads(&*found, ABSOLUTE_POS, false.runtime(), plan);
+    } else if ABSOLUTE_POS < 2 * keys {
+        for_queries[ABSOLUTE_POS - keys] = sum_heads(&*found, ABSOLUTE_POS - keys, true.runtime(), plan);
+    } else if ABSOLUTE_POS < 2 * keys + count {
+        let of_x = ABSOLUTE_POS - 2 * keys;
+        let row = of_x / comptime!(heads * width);
+        let head = of_x / width % heads;
+        let p = of_x % width;
         let is_real = row % (time as usize) < lengths[row / time as usize] as usize;
         let mut sum = 0.0f32;
         for rank in 0..comptime!(plan.ranks) {
@@ -168,10 +179,10 @@ pub(super) fn scale_back(
             let mut for_scale = 0.0f32;
             if is_real {
                 sum += found[at] * mimo_x[(head * comptime!(plan.ranks) + rank) * width + p];
-                for_scale = found[at] * x[ABSOLUTE_POS];
+                for_scale = found[at] * x[of_x];
             }
             found[at] = for_scale;
         }
-        for_x[ABSOLUTE_POS] = sum;
+        for_x[of_x] = sum;
     }
 }

@@ -2,70 +2,53 @@
 
 use cubecl::prelude::*;
 
+use super::rates::SUMMED;
 use crate::ops::state_space::gpu::Plan;
 
-/// Gradients of keys and queries [rows, ranks, state] from those of all heads. An element a thread, keys first.
-#[cube(launch)]
-pub(super) fn sum_heads(
-    found: &[f32],
-    for_keys: &mut [f32],
-    for_queries: &mut [f32],
-    count: u32,
-    #[comptime] plan: Plan,
-) {
+/// The gradient of an element of keys or queries [rows, ranks, state]: the sum over all heads of those in `found`.
+#[cube]
+pub(super) fn sum_heads(found: &[f32], at: usize, is_query: bool, #[comptime] plan: Plan) -> f32 {
     let all = comptime!(plan.ranks * plan.state);
-    let count = count as usize;
-    if ABSOLUTE_POS < 2 * count {
-        let at = ABSOLUTE_POS % count;
-        let is_query = ABSOLUTE_POS >= count;
-        let mut place =
-            at / all * comptime!(plan.heads * plan.gradients()) + comptime!(plan.key_gradients(0)) + at % all;
-        if is_query {
-            place += all;
-        }
-        let mut sum = 0.0f32;
-        for head in 0..comptime!(plan.heads) {
-            sum += found[place + head * comptime!(plan.gradients())];
-        }
-        if is_query {
-            for_queries[at] = sum;
-        } else {
-            for_keys[at] = sum;
-        }
+    let mut place = at / all * comptime!(plan.heads * plan.gradients()) + comptime!(plan.key_gradients(0)) + at % all;
+    if is_query {
+        place += all;
     }
+    let mut sum = 0.0f32;
+    for head in 0..comptime!(plan.heads) {
+        sum += found[place + head * comptime!(plan.gradients())];
+    }
+    sum
 }
 
-/// Gradients of biases and scales from sums over rows, [heads, plan.gradients()].
+/// Gradients of biases, scales, dt_bias and D from sums over rows, [heads, plan.gradients()]. One of these a thread.
 #[cube(launch)]
-pub(super) fn split_blocks(
+#[allow(clippy::too_many_arguments)]
+pub(super) fn split_totals(
     totals: &[f32],
     for_key_bias: &mut [f32],
     for_query_bias: &mut [f32],
     for_mimo_x: &mut [f32],
+    for_dt_bias: &mut [f32],
+    for_skip: &mut [f32],
     count: u32,
     #[comptime] plan: Plan,
 ) {
     let (keys, values) = comptime!((plan.ranks * plan.state, plan.ranks * plan.width));
+    let summed = comptime!(plan.gradients() - SUMMED);
     if ABSOLUTE_POS < count as usize {
-        let head = ABSOLUTE_POS / comptime!(values + 2 * keys);
-        let at = ABSOLUTE_POS % comptime!(values + 2 * keys);
-        let value = totals[head * comptime!(plan.gradients()) + at];
+        let head = ABSOLUTE_POS / comptime!(plan.gradients());
+        let at = ABSOLUTE_POS % comptime!(plan.gradients());
+        let value = totals[ABSOLUTE_POS];
         if at < values {
             for_mimo_x[head * values + at] = value;
         } else if at < comptime!(values + keys) {
             for_key_bias[head * keys + at - values] = value;
-        } else {
+        } else if at < comptime!(values + 2 * keys) {
             for_query_bias[head * keys + at - comptime!(values + keys)] = value;
+        } else if at == summed {
+            for_dt_bias[head] = value;
+        } else if at > summed {
+            for_skip[head] = value;
         }
-    }
-}
-
-/// The two halves of `totals`, of `len` values each.
-#[cube(launch)]
-pub(super) fn split_rates(totals: &[f32], first: &mut [f32], second: &mut [f32], len: u32) {
-    let len = len as usize;
-    if ABSOLUTE_POS < len {
-        first[ABSOLUTE_POS] = totals[ABSOLUTE_POS];
-        second[ABSOLUTE_POS] = totals[ABSOLUTE_POS + len];
     }
 }
