@@ -11,6 +11,10 @@
 #include <type_traits>
 #include <utility>
 
+// CUDA has them without a namespace.
+using std::isinf;
+using std::isnan;
+
 #define __global__
 #define __device__
 #define __host__

@@ -2,10 +2,11 @@
 
 use cwm_models::counter_rng::CounterRng;
 use cwm_models::gradient::GradientSum;
+use cwm_models::loss::Loss;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
 
-use crate::device_trainer::{DeviceTrainer, StepEnd};
+use crate::device_trainer::{DeviceTrainer, PendingStepEnd, StepEnd};
 use crate::optimiser::{clip_factor, norm};
 use crate::{Metrics, State, Task};
 
@@ -20,6 +21,14 @@ pub enum TrainingBackend {
         /// True if the state's arrays are older than the device's.
         host_is_stale: bool,
     },
+}
+
+/// The losses of a pass, where they are.
+pub enum Losses {
+    /// The sum of all, on the CPU.
+    Sum(f64),
+    /// Those of each micro-batch, on the device.
+    OnDevice(Vec<Loss>),
 }
 
 /// Options of a backward pass.
@@ -49,17 +58,20 @@ impl TrainingBackend {
         TrainingBackend::Device { trainer: Box::new(trainer), host_is_stale: false }
     }
 
-    /// Sums losses and gradients of all micro-batches, which have so many positions together; if they are finite, updates
-    /// the weights at `rate` with the gradient clipped to `clip`.
-    pub fn step<T: Task>(
+    /// Returns true if updates end while the host does other things.
+    pub fn is_deferred(&self) -> bool {
+        matches!(self, TrainingBackend::Device { .. })
+    }
+
+    /// Adds up the gradients of the micro-batches of a step, which have so many positions together.
+    pub fn pass<T: Task>(
         &mut self,
         task: &T,
         options: PassOptions<'_>,
-        state: &mut State<T::Metrics>,
+        state: &State<T::Metrics>,
+        (step, positions): (u64, usize),
         micro_batches: &[T::MicroBatch],
-        (positions, clip, rate): (usize, f64, f64),
-    ) -> StepEnd {
-        let step = state.step;
+    ) -> Losses {
         let rng = |index: usize| options.dropout_seed.map(|seed| CounterRng::new(seed, step, index as u64));
         match self {
             TrainingBackend::Cpu(gradient) => {
@@ -70,8 +82,32 @@ impl TrainingBackend {
                     gradient.add(index, pass.gradient(&loss.share));
                     loss.sum()
                 });
-                let loss_sum: f64 = sums.iter().sum();
-                gradient.with(|gradient| {
+                Losses::Sum(sums.iter().sum())
+            }
+            TrainingBackend::Device { trainer, .. } => {
+                let weights = trainer.weights().with_precision(options.precision);
+                let losses = micro_batches.iter().enumerate().map(|(index, micro_batch)| {
+                    let pass = ForwardPass::training(&weights, rng(index));
+                    let loss = task.loss(&pass, micro_batch, positions);
+                    trainer.add(pass.device_gradients(&loss.share));
+                    loss
+                });
+                Losses::OnDevice(losses.collect())
+            }
+        }
+    }
+
+    /// Starts the update by the gradients of a pass, clipped to `clip`, at `rate`; there is none if a loss or the gradient is
+    /// not finite. [`TrainingBackend::finish_update`] takes the result before the next update.
+    pub fn start_update<M: Metrics>(
+        &mut self,
+        state: &mut State<M>,
+        losses: Losses,
+        (clip, rate): (f64, f64),
+    ) -> PendingStepEnd {
+        match (self, losses) {
+            (TrainingBackend::Cpu(gradient), Losses::Sum(loss_sum)) => {
+                let end = gradient.with(|gradient| {
                     let gradient_norm = norm(gradient.values());
                     let updated = loss_sum.is_finite() && gradient_norm.is_finite();
                     if updated {
@@ -79,24 +115,34 @@ impl TrainingBackend {
                         state.adamw.update(&mut state.weights, gradient, factor, rate);
                     }
                     StepEnd { loss_sum, gradient_norm, updated, is_finite: state.weights.is_finite() }
-                })
+                });
+                Box::new(move || end)
             }
-            TrainingBackend::Device { trainer, host_is_stale } => {
-                let weights = trainer.weights().with_precision(options.precision);
-                let mut losses = Vec::with_capacity(micro_batches.len());
-                for (index, micro_batch) in micro_batches.iter().enumerate() {
-                    let pass = ForwardPass::training(&weights, rng(index));
-                    let loss = task.loss(&pass, micro_batch, positions);
-                    trainer.add(pass.device_gradients(&loss.share));
-                    losses.push(loss);
-                }
-                // The update changes them.
-                drop(weights);
-                let end = trainer.end_step(&losses, clip, rate);
+            (TrainingBackend::Device { trainer, host_is_stale }, Losses::OnDevice(losses)) => {
+                *host_is_stale = true;
+                trainer.end_step(&losses, clip, rate)
+            }
+            _ => unreachable!("losses are where the backend is"),
+        }
+    }
+
+    /// Waits for the end of an update.
+    pub fn finish_update<M: Metrics>(&mut self, state: &mut State<M>, end: PendingStepEnd) -> StepEnd {
+        match self {
+            TrainingBackend::Cpu(_) => end(),
+            TrainingBackend::Device { trainer, .. } => {
+                let end = trainer.finish_step(end);
                 state.adamw.updates = trainer.updates();
-                *host_is_stale |= end.updated;
                 end
             }
+        }
+    }
+
+    /// Forgets the gradients of a pass.
+    pub fn discard(&mut self) {
+        match self {
+            TrainingBackend::Cpu(gradient) => gradient.with(|_| ()),
+            TrainingBackend::Device { trainer, .. } => trainer.clear_gradient(),
         }
     }
 

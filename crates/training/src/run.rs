@@ -114,17 +114,38 @@ impl<'a, T: Task> Run<'a, T> {
         let steps = self.trainer.state.step..self.settings.total_steps;
         let batches = Batches::new(self.sampler.clone(), self.settings.batching);
         with_batches(examples, batches, steps, |batches| {
-            self.steps(|trainer, throughput| {
-                let batch = throughput.during(Overhead::Data, || batches.recv());
-                let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
-                if batch.step != trainer.state.step {
-                    return Err(Failure::internal(format!("batch {} at step {}", batch.step, trainer.state.step)));
+            loop {
+                if self.validation_is_due() {
+                    self.finish_step()?;
                 }
-                let metrics = trainer.step(&batch.micro_batches);
-                throughput.count(metrics.positions);
-                Ok(Line::train(trainer.state.step, &metrics))
-            })
+                if self.trainer.next_step() >= self.settings.total_steps || self.trainer.state.has_diverged() {
+                    return self.finish_step();
+                }
+                self.before_step()?;
+                let batch = self.throughput.during(Overhead::Data, || batches.recv());
+                let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
+                let step = self.trainer.next_step();
+                if batch.step != step {
+                    return Err(Failure::internal(format!("batch {} at step {step}", batch.step)));
+                }
+                self.trainer.begin_step(&batch.micro_batches);
+                self.finish_step()?;
+                if self.trainer.state.has_diverged() {
+                    return Ok(());
+                }
+                self.trainer.update_step(&batch.micro_batches);
+                if !self.trainer.is_deferred() {
+                    self.finish_step()?;
+                }
+            }
         })
+    }
+
+    /// Finishes the step whose update was started, if there is one.
+    fn finish_step(&mut self) -> Result<(), Failure> {
+        let Some(metrics) = self.trainer.finish_step() else { return Ok(()) };
+        self.throughput.count(metrics.positions);
+        self.after_step(&Line::train(self.trainer.state.step, &metrics))
     }
 
     /// Trains by `make`, which makes one step with the trainer and returns its line of the curves, until all steps are made or
@@ -177,13 +198,17 @@ impl<'a, T: Task> Run<'a, T> {
         Ok(TrainingResult { state, validation: self.validated.map(|(_, metrics)| metrics) })
     }
 
+    fn validation_is_due(&mut self) -> bool {
+        let step = self.trainer.next_step();
+        step > 0 && (step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step))
+    }
+
     /// Stops if cancelled, and validates where that is due; a cancelled run resumes from here.
     fn before_step(&mut self) -> Result<(), Failure> {
-        let step = self.trainer.state.step;
-        let due = step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step);
         let stopped = self.context.check_cancelled();
-        let stopped = if due && step > 0 { stopped.and_then(|()| self.validate()) } else { stopped };
+        let stopped = if self.validation_is_due() { stopped.and_then(|()| self.validate()) } else { stopped };
         if self.context.cancellation().is_cancelled() {
+            self.finish_step()?;
             self.write_checkpoint()?;
             return stopped.and(Err(Failure::cancelled()));
         }

@@ -2,8 +2,8 @@
 
 use cwm_models::Device;
 
-use crate::backend::{PassOptions, TrainingBackend};
-use crate::device_trainer::StepEnd;
+use crate::backend::{Losses, PassOptions, TrainingBackend};
+use crate::device_trainer::{PendingStepEnd, StepEnd};
 use crate::schedule::Schedule;
 use crate::{State, Task};
 
@@ -31,8 +31,19 @@ pub struct Trainer<'a, T: Task> {
     schedule: Schedule,
     clip: f64,
     backend: TrainingBackend,
-    /// The state. Its arrays may be stale: [`Trainer::synced_state`].
+    /// The pass of the step that has begun.
+    pass: Option<Losses>,
+    /// The update of the step before it, if it may not have ended.
+    update: Option<Update>,
+    /// The state after the last step that has ended. Its arrays may be stale: [`Trainer::synced_state`].
     pub state: State<T::Metrics>,
+}
+
+/// An update that may not have ended on a device.
+struct Update {
+    end: PendingStepEnd,
+    positions: usize,
+    learning_rate: f64,
 }
 
 impl<'a, T: Task> Trainer<'a, T> {
@@ -45,7 +56,16 @@ impl<'a, T: Task> Trainer<'a, T> {
         state: State<T::Metrics>,
         device: &Device,
     ) -> Self {
-        Trainer { task, options, schedule, clip, backend: TrainingBackend::new(device, &state), state }
+        Trainer {
+            task,
+            options,
+            schedule,
+            clip,
+            backend: TrainingBackend::new(device, &state),
+            pass: None,
+            update: None,
+            state,
+        }
     }
 
     /// The state with its arrays up to date.
@@ -54,34 +74,73 @@ impl<'a, T: Task> Trainer<'a, T> {
         &mut self.state
     }
 
-    /// One step on a batch.
+    /// The step that begins next, counted from 0.
+    pub fn next_step(&self) -> u64 {
+        self.state.step + u64::from(self.update.is_some())
+    }
+
+    /// Begins a step on a batch: its passes. On a device they are in its queue then, and the step before can be
+    /// [finished](Trainer::finish_step) while the device computes them.
+    pub fn begin_step(&mut self, micro_batches: &[T::MicroBatch]) {
+        let numbers = (self.next_step(), self.positions(micro_batches));
+        self.pass = Some(self.backend.pass(self.task, self.options, &self.state, numbers, micro_batches));
+    }
+
+    /// Starts the update of the step that has begun on this batch; the step before is finished. Without a device it ends at once.
+    pub fn update_step(&mut self, micro_batches: &[T::MicroBatch]) {
+        debug_assert!(self.update.is_none(), "the step before is not finished");
+        if self.pass.is_none() {
+            // The step before has restored other weights than those of the pass.
+            self.begin_step(micro_batches);
+        }
+        let losses = self.pass.take().expect("the step has begun");
+        let learning_rate = self.schedule.at(self.state.adamw.updates);
+        let end = self.backend.start_update(&mut self.state, losses, (self.clip, learning_rate));
+        self.update = Some(Update { end, positions: self.positions(micro_batches), learning_rate });
+    }
+
+    /// Returns true if the update of a step ends while the next one begins.
+    pub fn is_deferred(&self) -> bool {
+        self.backend.is_deferred()
+    }
+
+    /// Finishes the step whose update was started, if there is one.
     ///
     /// A batch whose loss or gradient norm is not finite makes no update and no step of the schedule. An update that
     /// makes a weight not finite is undone as upstream does it: the weights are restored to the last snapshot, moments
     /// and schedule go on. Both count as bad.
-    pub fn step(&mut self, micro_batches: &[T::MicroBatch]) -> StepMetrics {
-        let (metrics, is_good) = self.update(micro_batches);
+    pub fn finish_step(&mut self) -> Option<StepMetrics> {
+        let update = self.update.take()?;
+        let (metrics, is_good) = self.finish_update(update);
         self.count_step(is_good);
         if is_good && self.state.step.is_multiple_of(SNAPSHOT_EVERY) {
             self.backend.take_snapshot(&mut self.state);
         }
-        metrics
+        Some(metrics)
+    }
+
+    fn finish_update(&mut self, Update { end, positions, learning_rate }: Update) -> (StepMetrics, bool) {
+        let StepEnd { loss_sum, gradient_norm, is_finite, .. } = self.backend.finish_update(&mut self.state, end);
+        let loss = loss_sum / self.task.denominator(positions);
+        if !is_finite {
+            self.backend.restore_snapshot(&mut self.state);
+            if self.pass.take().is_some() {
+                self.backend.discard();
+            }
+        }
+        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
+        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
     }
 
     /// One of the updates of a step, and whether it was good; [`Trainer::end_step`] ends the step.
     pub fn update(&mut self, micro_batches: &[T::MicroBatch]) -> (StepMetrics, bool) {
-        let Trainer { task, backend, state, .. } = self;
-        let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
-        let learning_rate = self.schedule.at(state.adamw.updates);
-        let numbers = (positions, self.clip, learning_rate);
-        let StepEnd { loss_sum, gradient_norm, is_finite, .. } =
-            backend.step(*task, self.options, state, micro_batches, numbers);
-        let loss = loss_sum / task.denominator(positions);
-        if !is_finite {
-            backend.restore_snapshot(state);
-        }
-        let is_good = is_finite && loss.is_finite() && gradient_norm.is_finite();
-        (StepMetrics { positions, loss, learning_rate, gradient_norm }, is_good)
+        self.update_step(micro_batches);
+        let update = self.update.take().expect("an update was started");
+        self.finish_update(update)
+    }
+
+    fn positions(&self, micro_batches: &[T::MicroBatch]) -> usize {
+        micro_batches.iter().map(|micro_batch| self.task.positions(micro_batch)).sum()
     }
 
     /// Ends a step that was made of any number of [updates](Trainer::update). If one of them was bad, all are undone: the weights
@@ -123,6 +182,24 @@ mod tests {
         [micro_batch(&[0, 1, 2])]
     }
 
+    fn step(trainer: &mut Trainer<'_, Straight>) -> StepMetrics {
+        trainer.begin_step(&batch());
+        trainer.update_step(&batch());
+        trainer.finish_step().unwrap()
+    }
+
+    /// Steps of which each is finished when the next one has begun.
+    fn steps_ahead(trainer: &mut Trainer<'_, Straight>, count: usize) -> Vec<StepMetrics> {
+        let mut metrics = Vec::new();
+        for _ in 0..count {
+            trainer.begin_step(&batch());
+            metrics.extend(trainer.finish_step());
+            trainer.update_step(&batch());
+        }
+        metrics.extend(trainer.finish_step());
+        metrics
+    }
+
     /// Makes steps with a state that was changed.
     fn with_state<R>(
         schedule: Schedule,
@@ -150,17 +227,17 @@ mod tests {
     fn a_batch_without_a_finite_loss_makes_no_update_and_no_step_of_the_schedule() {
         with_state(SCHEDULE, overflow, |trainer| {
             let before = trainer.state.clone();
-            let metrics = trainer.step(&batch());
+            let metrics = step(trainer);
             assert!(!metrics.loss.is_finite());
             assert_eq!(counts(&trainer.state), (1, 0, 1, 1));
             assert_eq!(trainer.state.weights.values(), before.weights.values(), "nothing is restored either");
             assert_eq!(trainer.state.adamw.first.values(), before.adamw.first.values());
             trainer.state.weights.clone_from(&before.snapshot);
-            let again = trainer.step(&batch());
+            let again = step(trainer);
             assert!(again.loss.is_finite());
             assert_eq!(again.learning_rate, metrics.learning_rate, "the schedule has waited");
             assert_eq!(counts(&trainer.state), (2, 1, 1, 0));
-            assert!(trainer.step(&batch()).learning_rate > again.learning_rate, "in warm-up it grows by update");
+            assert!(step(trainer).learning_rate > again.learning_rate, "in warm-up it grows by update");
         });
     }
 
@@ -172,7 +249,7 @@ mod tests {
             |trainer| {
                 let snapshot = trainer.state.snapshot.values().to_vec();
                 trainer.state.weights.values_mut()[0] += 1.0;
-                assert!(trainer.step(&batch()).loss.is_finite());
+                assert!(step(trainer).loss.is_finite());
                 assert_eq!(trainer.state.weights.values(), snapshot);
                 assert_eq!(counts(&trainer.state), (1, 1, 1, 1), "the schedule's step is made");
                 assert!(trainer.state.adamw.first.values().iter().any(|moment| *moment != 0.0), "moments go on");
@@ -194,7 +271,10 @@ mod tests {
                     if let Some(device) = device {
                         trainer.backend = TrainingBackend::on_device(device, &trainer.state);
                     }
-                    let metrics: Vec<StepMetrics> = (0..3).map(|_| trainer.step(&batch())).collect();
+                    let metrics = match device {
+                        None => (0..3).map(|_| step(trainer)).collect(),
+                        Some(_) => steps_ahead(trainer, 3),
+                    };
                     (metrics, trainer.synced_state().clone())
                 })
             };
@@ -241,14 +321,14 @@ mod tests {
 
     #[test]
     fn snapshots_are_taken_at_every_five_hundredth_step_when_all_is_well() {
-        let at = |step, change: fn(&mut State<f64>)| {
+        let at = |first, change: fn(&mut State<f64>)| {
             let set = move |state: &mut State<f64>| {
                 change(state);
-                state.step = step;
+                state.step = first;
             };
             with_state(SCHEDULE, set, |trainer| {
                 let before = trainer.state.snapshot.values().to_vec();
-                trainer.step(&batch());
+                step(trainer);
                 let after = trainer.state.snapshot.values();
                 (after != before, after == trainer.state.weights.values())
             })
@@ -264,19 +344,19 @@ mod tests {
     fn twenty_bad_batches_in_a_row_and_no_fewer_end_a_run() {
         with_state(SCHEDULE, overflow, |trainer| {
             for _ in 0..19 {
-                trainer.step(&batch());
+                step(trainer);
             }
             assert!(!trainer.state.has_diverged());
             let (broken, good) = (trainer.state.weights.clone(), trainer.state.snapshot.clone());
             trainer.state.weights = good;
-            trainer.step(&batch());
+            step(trainer);
             assert_eq!(trainer.state.consecutive_bad_steps, 0);
             trainer.state.weights = broken;
             for _ in 0..19 {
-                trainer.step(&batch());
+                step(trainer);
             }
             assert!(!trainer.state.has_diverged());
-            trainer.step(&batch());
+            step(trainer);
             assert!(trainer.state.has_diverged());
             assert_eq!(counts(&trainer.state), (40, 1, 39, 20));
         });

@@ -1,14 +1,20 @@
 //! Arrays in a GPU's memory.
 
+use std::future::poll_fn;
+use std::mem::replace;
 use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, Shape, Tensor};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, CubeDevice};
+use cubecl::bytes::Bytes;
 use cubecl::client::Client;
 use cubecl::prelude::{BufferArg, CubeCount};
+use cubecl::server::ServerError;
 
 use super::THREADS;
 
@@ -127,13 +133,24 @@ impl Gpu {
 
     /// The values of several arrays of f32, after one wait for the GPU.
     pub fn read(&self, arrays: &[&Array]) -> Vec<Vec<f32>> {
+        self.start_read(arrays).wait()
+    }
+
+    /// Copies the values of several arrays of f32 as they are at this place in the GPU's queue: what is launched later changes
+    /// nothing, and waiting for the copy does not wait for that.
+    pub fn start_read(&self, arrays: &[&Array]) -> PendingRead {
         let handles = arrays.iter().map(|array| array.tensor.handle.clone()).collect();
-        let read = self.client.read(handles).unwrap_or_else(|error| panic!("a GPU's memory cannot be read: {error}"));
-        let floats = |(bytes, array): (cubecl::bytes::Bytes, &&Array)| {
-            let values = bytes.chunks_exact(size_of::<f32>()).take(array.len);
-            values.map(|value| f32::from_ne_bytes(value.try_into().expect("four bytes"))).collect()
-        };
-        read.into_iter().zip(arrays).map(floats).collect()
+        let client = self.client.clone();
+        let mut copies: PendingCopies = Box::pin(async move {
+            // This puts the copies into the queue. The future borrows the client, so both are in this one.
+            let copies = client.read_async(handles);
+            let mut has_begun = false;
+            poll_fn(|_| if replace(&mut has_begun, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+            copies.await
+        });
+        let begun = copies.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        debug_assert!(begun.is_pending());
+        PendingRead { copies, lens: arrays.iter().map(|array| array.len).collect() }
     }
 
     /// Parts of arrays begin at multiples of so many values.
@@ -145,6 +162,30 @@ impl Gpu {
         let (client, device) = (self.client.clone(), self.device.clone());
         let tensor = CubeTensor::new_contiguous(client, device, Shape::from([len]), handle, DType::F32);
         Array { tensor, len }
+    }
+}
+
+type PendingCopies = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, ServerError>>>>;
+
+/// Copies of arrays on their way to the host.
+pub struct PendingRead {
+    copies: PendingCopies,
+    lens: Vec<usize>,
+}
+
+impl PendingRead {
+    /// Waits for the copies.
+    ///
+    /// # Panics
+    /// The memory cannot be read.
+    pub fn wait(self) -> Vec<Vec<f32>> {
+        let copies = cubecl::future::block_on(self.copies);
+        let copies = copies.unwrap_or_else(|error| panic!("a GPU's memory cannot be read: {error}"));
+        let floats = |(bytes, len): (Bytes, usize)| {
+            let values = bytes.chunks_exact(size_of::<f32>()).take(len);
+            values.map(|value| f32::from_ne_bytes(value.try_into().expect("four bytes"))).collect()
+        };
+        copies.into_iter().zip(self.lens).map(floats).collect()
     }
 }
 

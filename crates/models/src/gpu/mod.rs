@@ -16,7 +16,7 @@ mod operation;
 mod reduce;
 mod rows;
 
-pub use array::{Array, Gpu, cubes, cubes_of};
+pub use array::{Array, Gpu, PendingRead, cubes, cubes_of};
 pub(crate) use columns::{join_rows, split_columns};
 pub(crate) use operation::{Operation, apply};
 pub use reduce::sum_of_cube;

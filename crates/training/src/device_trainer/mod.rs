@@ -43,9 +43,9 @@ trait Arrays: Debug {
     /// Updates weights and moments by `factors`; the gradient's sum is zero again.
     fn update(&mut self, factors: Factors);
 
-    /// The end of a step with the losses `rows` of its micro-batches: an update with the gradient clipped to the norm
+    /// Starts the end of a step with the losses `rows` of its micro-batches: an update with the gradient clipped to the norm
     /// `limit`, if all losses and the gradient are finite; the factor `clip` is not used. The sum is zero again.
-    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> StepEnd;
+    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> PendingStepEnd;
 
     /// Returns true if every weight is finite.
     fn is_finite(&self) -> bool;
@@ -77,6 +77,9 @@ pub struct StepEnd {
     /// True if every weight is finite now.
     pub is_finite: bool,
 }
+
+/// Waits for the end of a step, and for nothing that was started after it.
+pub type PendingStepEnd = Box<dyn FnOnce() -> StepEnd>;
 
 /// The arrays that training changes, on a device.
 #[derive(Debug)]
@@ -137,12 +140,18 @@ impl DeviceTrainer {
         self.arrays.update(Factors::new(self.options, self.updates, clip, learning_rate, true));
     }
 
-    /// Ends a step with these losses of its micro-batches: an update with the gradient clipped to the norm `clip`, unless
-    /// a loss or the gradient is not finite. The gradient's sum is zero again. It waits for the device, once on a GPU.
-    pub fn end_step(&mut self, losses: &[Loss], clip: f64, learning_rate: f64) -> StepEnd {
+    /// Starts the end of a step with these losses of its micro-batches: an update with the gradient clipped to the norm
+    /// `clip`, unless a loss or the gradient is not finite. The gradient's sum is zero again. Before the next update
+    /// [`DeviceTrainer::finish_step`] takes the result.
+    pub fn end_step(&mut self, losses: &[Loss], clip: f64, learning_rate: f64) -> PendingStepEnd {
         let factors = Factors::new(self.options, self.updates + 1, 1.0, learning_rate, true);
         let rows: Vec<_> = losses.iter().map(|loss| loss.rows().clone()).collect();
-        let end = self.arrays.end_step(&rows, clip, factors);
+        self.arrays.end_step(&rows, clip, factors)
+    }
+
+    /// Waits for the end of a step, and counts its update.
+    pub fn finish_step(&mut self, end: PendingStepEnd) -> StepEnd {
+        let end = end();
         self.updates += u64::from(end.updated);
         end
     }

@@ -87,6 +87,11 @@ fn host_step(network: &Network, arrays: &mut Arrays, step: usize) -> (f64, f64) 
     (total, norm)
 }
 
+fn end_step(trainer: &mut DeviceTrainer, losses: &[Loss], clip: f64, rate: f64) -> StepEnd {
+    let end = trainer.end_step(losses, clip, rate);
+    trainer.finish_step(end)
+}
+
 /// The same with everything on the device.
 fn device_step(network: &Network, trainer: &mut DeviceTrainer, step: usize) -> (f64, f64) {
     let (micro_batches, steps) = batch(step);
@@ -100,7 +105,7 @@ fn device_step(network: &Network, trainer: &mut DeviceTrainer, step: usize) -> (
         trainer.add(pass.device_gradients(&loss.share));
         losses.push(loss);
     }
-    let StepEnd { loss_sum, gradient_norm, updated, is_finite } = trainer.end_step(&losses, CLIP, RATE);
+    let StepEnd { loss_sum, gradient_norm, updated, is_finite } = end_step(trainer, &losses, CLIP, RATE);
     assert!(updated && is_finite);
     (loss_sum, gradient_norm)
 }
@@ -171,8 +176,8 @@ fn one_update_is_that_of_the_processor_and_unmarked_parameters_decay() {
             assert!((trainer.gradient_norm() / true_norm - 1.0).abs() < 1e-6);
             match clip {
                 0.5 => trainer.update(clip, rate),
-                1.0 => assert!(trainer.end_step(&[], 1e9, rate).updated),
-                _ => assert!(trainer.end_step(&[], 0.3, rate).updated),
+                1.0 => assert!(end_step(&mut trainer, &[], 1e9, rate).updated),
+                _ => assert!(end_step(&mut trainer, &[], 0.3, rate).updated),
             }
         }
         // So is one without any gradient.
@@ -241,7 +246,7 @@ fn a_gradient_or_loss_that_is_not_finite_changes_nothing_and_is_gone_afterwards(
             let mut values = vec![1.0; total];
             values[total / 2] = gradient;
             trainer.arrays.set_gradient(&values);
-            let end = trainer.end_step(&[loss(&[3.0]), loss(&rows)], CLIP, RATE);
+            let end = end_step(&mut trainer, &[loss(&[3.0]), loss(&rows)], CLIP, RATE);
             assert!(!end.updated && end.is_finite);
             assert_eq!(end.loss_sum.is_finite(), rows.iter().all(|row| row.is_finite()));
             let mut after = Arrays::new(&network);
@@ -252,7 +257,7 @@ fn a_gradient_or_loss_that_is_not_finite_changes_nothing_and_is_gone_afterwards(
         }
         // The largest gradients are clipped, whatever their norm is.
         trainer.arrays.set_gradient(&vec![3e38; total]);
-        let end = trainer.end_step(&[loss(&[3.0]), loss(&[0.5, 0.25])], CLIP, RATE);
+        let end = end_step(&mut trainer, &[loss(&[3.0]), loss(&[0.5, 0.25])], CLIP, RATE);
         assert!(end.updated && end.is_finite && end.loss_sum == 3.75, "{end:?}");
         assert!((end.gradient_norm / (3e38 * (total as f64).sqrt()) - 1.0).abs() < 1e-6);
         let mut after = Arrays::new(&network);

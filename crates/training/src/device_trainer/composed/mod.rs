@@ -10,7 +10,7 @@ use cwm_models::gradient::{DeviceGradients, SparseRowGradients};
 use cwm_models::parameters::{Layout, Role};
 
 use self::embedding_rows::sum_by_token;
-use super::{Arrays, StepEnd};
+use super::{Arrays, PendingStepEnd, StepEnd};
 use crate::optimiser::{Factors, clip_factor, norm};
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Arrays for ComposedArrays {
         self.weights = kept - self.first.clone() * rate / (self.second.clone().sqrt() * root + epsilon);
     }
 
-    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> StepEnd {
+    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> PendingStepEnd {
         let of_rows = |rows: &Tensor<1>| to_host(rows).iter().map(|&loss| f64::from(loss)).sum::<f64>();
         let loss_sum: f64 = rows.iter().map(of_rows).sum();
         let gradient_norm = self.gradient_norm();
@@ -115,7 +115,8 @@ impl Arrays for ComposedArrays {
         } else {
             self.clear_gradient();
         }
-        StepEnd { loss_sum, gradient_norm, updated, is_finite: self.is_finite() }
+        let end = StepEnd { loss_sum, gradient_norm, updated, is_finite: self.is_finite() };
+        Box::new(move || end)
     }
 
     fn is_finite(&self) -> bool {

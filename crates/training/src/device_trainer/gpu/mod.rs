@@ -20,7 +20,7 @@ use self::magnitude::{magnitude, norm};
 use self::places::Places;
 use self::table::RowsByToken;
 use self::update::{Decision, Values, update};
-use super::{Arrays, StepEnd};
+use super::{Arrays, PendingStepEnd, StepEnd};
 use crate::optimiser::Factors;
 
 pub(super) struct GpuArrays {
@@ -143,7 +143,7 @@ impl Arrays for GpuArrays {
         self.update_by(&decision, factors);
     }
 
-    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> StepEnd {
+    fn end_step(&mut self, rows: &[Tensor<1>], limit: f64, factors: Factors) -> PendingStepEnd {
         let rows: Vec<Array> = rows.iter().cloned().map(Array::from).collect();
         let of_losses = magnitude(&self.gpu, &rows.iter().collect::<Vec<_>>());
         let gradient = self.gradient();
@@ -152,16 +152,19 @@ impl Arrays for GpuArrays {
         self.update_by(&decision, factors);
         let of_weights = magnitude(&self.gpu, &[&self.weights]);
         let wanted: Vec<&Array> = [&of_gradient, &of_weights].into_iter().chain(&rows).collect();
-        let read = self.gpu.read(&wanted);
-        let of_rows = |rows: &Vec<f32>| rows.iter().map(|&loss| f64::from(loss)).sum::<f64>();
-        let (loss_sum, gradient_norm): (f64, f64) = (read[2..].iter().map(of_rows).sum(), norm(&read[0]));
-        StepEnd {
-            loss_sum,
-            gradient_norm,
-            // As the GPU has decided: sums of finite floats are finite in f64.
-            updated: loss_sum.is_finite() && gradient_norm.is_finite(),
-            is_finite: norm(&read[1]).is_finite(),
-        }
+        let read = self.gpu.start_read(&wanted);
+        Box::new(move || {
+            let read = read.wait();
+            let of_rows = |rows: &Vec<f32>| rows.iter().map(|&loss| f64::from(loss)).sum::<f64>();
+            let (loss_sum, gradient_norm): (f64, f64) = (read[2..].iter().map(of_rows).sum(), norm(&read[0]));
+            StepEnd {
+                loss_sum,
+                gradient_norm,
+                // As the GPU has decided: sums of finite floats are finite in f64.
+                updated: loss_sum.is_finite() && gradient_norm.is_finite(),
+                is_finite: norm(&read[1]).is_finite(),
+            }
+        })
     }
 
     fn is_finite(&self) -> bool {
