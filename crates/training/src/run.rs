@@ -200,7 +200,8 @@ impl<'a, T: Task> Run<'a, T> {
 
     fn validation_is_due(&mut self) -> bool {
         let step = self.trainer.next_step();
-        step > 0 && (step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step))
+        let is_time = step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step);
+        self.validation.is_some() && step > 0 && is_time
     }
 
     /// Stops if cancelled, and validates where that is due; a cancelled run resumes from here.
