@@ -97,18 +97,21 @@ impl Store {
     /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
     fn unusable_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
         let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, damage };
-        let stat = self.object_stat(&output.digest)?;
         let objects: BTreeMap<Digest, u64> = match &output.shape {
             OutputShape::File { .. } => BTreeMap::from([(output.digest, output.size)]),
-            OutputShape::Folder => match FileError::optional(self.manifest(&output.digest)) {
-                Ok(Some(manifest)) => manifest.files().values().map(|file| (file.digest, file.size)).collect(),
-                Ok(None) => return Ok(vec![missing(output.digest, None)]),
-                Err(FileError::Damaged { path, what }) => {
-                    let damage = Corruption { path, stat, what: format!("is damaged: {what}") };
-                    return Ok(vec![missing(output.digest, Some(damage))]);
+            OutputShape::Folder => {
+                // Before the manifest is read: another may be put in its place.
+                let stat = self.object_stat(&output.digest)?;
+                match FileError::optional(self.manifest(&output.digest)) {
+                    Ok(Some(manifest)) => manifest.files().values().map(|file| (file.digest, file.size)).collect(),
+                    Ok(None) => return Ok(vec![missing(output.digest, None)]),
+                    Err(FileError::Damaged { path, what }) => {
+                        let damage = Corruption { path, stat, what: format!("is damaged: {what}") };
+                        return Ok(vec![missing(output.digest, Some(damage))]);
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
-            },
+            }
         };
         let mut found = Vec::new();
         for (digest, size) in objects {
