@@ -50,7 +50,7 @@ mod here {
         let count = gpus.len();
         let found = gpus.into_iter().nth(number as usize);
         let device =
-            found.ok_or_else(|| format!("Vulkan or Metal shows {count} GPUs; `cwm model devices` lists them"))?;
+            found.ok_or_else(|| format!("Vulkan or Metal shows {count} of them; `cwm model devices` lists them"))?;
         compute(&device)?;
         Ok(OpenDevice { name: format!("wgpu:{number}, {}", name(&device)), device, note: None })
     }
