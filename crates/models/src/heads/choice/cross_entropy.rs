@@ -1,5 +1,8 @@
 //! The cross-entropy of one class a row, over all outputs.
 
+#[cfg(feature = "gpu")]
+mod gpu;
+
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 
 use super::Targets;
@@ -18,7 +21,12 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     assert!(targets.iter().flatten().all(|class| class < outputs), "a target is none of {outputs} outputs");
     match implementation(&logits.device()) {
         Implementation::Cpu => apply([Operand::from(logits)], CrossEntropy { targets: targets.clone(), outputs }),
-        _ => decompose(logits, targets),
+        #[cfg(feature = "gpu")]
+        Implementation::Gpu => {
+            let losses = gpu::CrossEntropy { targets: targets.clone(), outputs };
+            crate::gpu::apply([logits.flatten(0, 1)], losses)
+        }
+        Implementation::Decomposed => decompose(logits, targets),
     }
 }
 
@@ -168,5 +176,35 @@ mod tests {
             assert!(slopes[..3 * OUTPUTS].iter().all(|slope| slope.is_finite()));
             assert!(slopes[OUTPUTS..2 * OUTPUTS].iter().all(|&slope| slope == 0.0));
         }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_gpu_agrees_with_the_processor() {
+        for outputs in [1, OUTPUTS, 300, 1968] {
+            let classes = [0, NONE, outputs as u16 - 1, outputs as u16 / 2, NONE];
+            let logits = random::<1>([5 * outputs], 1, 2.0);
+            crate::testing::assert_gpu_agrees([logits], 1e-5, |[logits]| {
+                cross_entropy(logits.reshape([5, outputs]), &Targets::new(classes))
+            });
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn on_a_gpu_steep_logits_stay_finite_and_nan_is_not_hidden() {
+        let Some(gpu) = crate::testing::gpu() else { return };
+        let mut logits = values(&random::<2>([4, OUTPUTS], 1, 1e4));
+        logits[OUTPUTS..2 * OUTPUTS].fill(f32::NAN);
+        logits[2 * OUTPUTS + 36] = f32::NEG_INFINITY;
+        logits[3 * OUTPUTS + 9] = f32::NAN;
+        let leaf = Tensor::<1>::from_floats(logits.as_slice(), &gpu).reshape([4, OUTPUTS]).autodiff().require_grad();
+        let losses = cross_entropy(leaf.clone(), &Targets::new([3, NONE, 36, 17]));
+        let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+        let losses = values(&losses);
+        assert!(losses[0].is_finite() && losses[3].is_nan(), "{losses:?}");
+        assert_eq!((losses[1], losses[2]), (0.0, f32::INFINITY));
+        assert!(slopes[..2 * OUTPUTS].iter().all(|slope| slope.is_finite()));
+        assert!(slopes[OUTPUTS..2 * OUTPUTS].iter().all(|&slope| slope == 0.0));
     }
 }
