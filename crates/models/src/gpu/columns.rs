@@ -59,9 +59,9 @@ impl<const N: usize> Columns<N> {
     fn split(&self, x: &Array) -> [Array; N] {
         let gpu = x.gpu();
         let (whole, parts, starts) = gpu.empty_parts(self.widths.map(|width| self.rows * width));
-        let threads = CubeDim::new_1d(THREADS);
-        let (widths, starts) = (sequence(self.widths), sequence(starts));
-        split::launch(gpu.client(), cubes_of(x.len()), threads, x.arg(), whole.arg(), widths, starts, x.len() as u32);
+        let (cubes, threads) = (cubes_of(x.len()), CubeDim::new_1d(THREADS));
+        let (widths, starts, [rows, all]) = (sequence(self.widths), sequence(starts), self.size());
+        split::launch(gpu.client(), cubes, threads, x.arg(), whole.arg(), widths, starts, rows, all);
         parts
     }
 
@@ -71,8 +71,14 @@ impl<const N: usize> Columns<N> {
         let mut arrays = SequenceArg::new();
         parts.into_iter().for_each(|part| arrays.push(part.arg()));
         let (cubes, threads) = (cubes_of(joined.len()), CubeDim::new_1d(THREADS));
-        join::launch(gpu.client(), cubes, threads, arrays, joined.arg(), sequence(self.widths), joined.len() as u32);
+        let (widths, [rows, all]) = (sequence(self.widths), self.size());
+        join::launch(gpu.client(), cubes, threads, arrays, joined.arg(), widths, rows, all);
         joined
+    }
+
+    /// Rows and columns of the joined matrix.
+    fn size(&self) -> [u32; 2] {
+        [self.rows as u32, self.widths.iter().sum::<usize>() as u32]
     }
 }
 
@@ -129,15 +135,10 @@ impl<const N: usize> Backward<Backend, 1> for Part<N> {
 
 /// An element of `x` a thread.
 #[cube(launch)]
-fn split(x: &[f32], into: &mut [f32], widths: &Sequence<u32>, starts: &Sequence<u32>, count: u32) {
+fn split(x: &[f32], into: &mut [f32], widths: &Sequence<u32>, starts: &Sequence<u32>, rows: u32, all: u32) {
     let parts = comptime!(widths.len());
-    let mut all = 0u32;
-    #[unroll]
-    for i in 0..parts {
-        all += widths[i];
-    }
     let at = ABSOLUTE_POS as u32;
-    if at < count {
+    if at < rows * all {
         let row = at / all;
         let mut column = at % all;
         #[unroll]
@@ -153,19 +154,14 @@ fn split(x: &[f32], into: &mut [f32], widths: &Sequence<u32>, starts: &Sequence<
 
 /// An element of `into` a thread.
 #[cube(launch)]
-fn join(parts: &Sequence<Box<[f32]>>, into: &mut [f32], widths: &Sequence<u32>, count: u32) {
-    let count_of_parts = comptime!(widths.len());
-    let mut all = 0u32;
-    #[unroll]
-    for i in 0..count_of_parts {
-        all += widths[i];
-    }
+fn join(parts: &Sequence<Box<[f32]>>, into: &mut [f32], widths: &Sequence<u32>, rows: u32, all: u32) {
+    let count = comptime!(widths.len());
     let at = ABSOLUTE_POS as u32;
-    if at < count {
+    if at < rows * all {
         let row = at / all;
         let mut column = at % all;
         #[unroll]
-        for i in 0..count_of_parts {
+        for i in 0..count {
             if column < widths[i] {
                 into[ABSOLUTE_POS] = parts[i][(row * widths[i] + column) as usize];
             }
