@@ -123,6 +123,9 @@ impl<'a, T: Task> Run<'a, T> {
                 }
                 self.before_step()?;
                 let batch = self.throughput.during(Overhead::Data, || batches.recv());
+                if !matches!(batch, Ok(Ok(_))) {
+                    self.finish_step()?;
+                }
                 let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
                 let step = self.trainer.next_step();
                 if batch.step != step {
