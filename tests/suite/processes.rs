@@ -79,6 +79,28 @@ stages:
     assert!(run.failed.contains_key("only") && run.skipped.contains("after"), "{}", run.raw.stdout);
 }
 
+/// A process that the shell starts after the others were asked to stop, and leaves behind, is not waited for.
+#[test]
+fn what_a_command_starts_while_it_is_stopped_is_stopped_too() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        trap 'sleep 600 & exit 143' TERM
+        kill -TERM $PPID
+        while :; do sleep 0.01; done
+"#,
+    );
+    let began = std::time::Instant::now();
+    let run = run_at_home(&context);
+    assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
+    assert!(began.elapsed().as_secs() < 300, "it waited for a process that nobody asked to stop");
+}
+
 #[test]
 fn ctrl_c_reaches_what_the_shell_waits_for() {
     let context = Context::with(

@@ -115,6 +115,7 @@ impl<'a, T: Task> Run<'a, T> {
         let batches = Batches::new(self.sampler.clone(), self.settings.batching);
         with_batches(examples, batches, steps, |batches| {
             loop {
+                // A validation needs the weights after the last step, and that they are good.
                 if self.validation_is_due() {
                     self.finish_step()?;
                 }
@@ -123,6 +124,7 @@ impl<'a, T: Task> Run<'a, T> {
                 }
                 self.before_step()?;
                 let batch = self.throughput.during(Overhead::Data, || batches.recv());
+                // What was trained before a batch that cannot be read is kept.
                 if !matches!(batch, Ok(Ok(_))) {
                     self.finish_step()?;
                 }
@@ -131,6 +133,7 @@ impl<'a, T: Task> Run<'a, T> {
                 if batch.step != step {
                     return Err(Failure::internal(format!("batch {} at step {step}", batch.step)));
                 }
+                // The step before is finished while a device computes the passes of this one.
                 self.trainer.begin_step(&batch.micro_batches);
                 self.finish_step()?;
                 if self.trainer.state.has_diverged() {

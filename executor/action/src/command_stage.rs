@@ -72,7 +72,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
     rustix::process::umask(umask);
     let mut child = spawned.map_err(|error| not_started(&command, &error))?;
     let pid = Pid::from_child(&child);
-    let mut is_stopped = false;
+    let (mut is_stopped, mut asked) = (false, Vec::new());
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => {
@@ -84,7 +84,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
             Ok(None) => {
                 if cancellation.is_cancelled() && !is_stopped {
                     is_stopped = true;
-                    process_tree::request_stop();
+                    process_tree::request_stop(&mut asked);
                 }
                 os::wait_briefly_for(pid);
             }
@@ -92,7 +92,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         }
     };
     if is_stopped {
-        process_tree::wait_for_children();
+        process_tree::wait_for_children(&mut asked);
         // Even with status 0: a command may handle the signal and end early with that.
         return Err(ActionFailure::cancelled());
     }

@@ -54,16 +54,30 @@ pub fn end_with_parent() {
     }
 }
 
-/// Requests all processes of a command to stop.
-pub fn request_stop() {
+/// Requests all processes of a command to stop, but not those in `asked`, which were asked before; adds the others to them.
+pub fn request_stop(asked: &mut Vec<Pid>) {
     for process in descendants(getpid()) {
-        let _ = kill_process(process, Signal::TERM);
+        if !asked.contains(&process) {
+            asked.push(process);
+            let _ = kill_process(process, Signal::TERM);
+        }
     }
 }
 
-/// Waits until no child is left. Only where this process has no children but a command's.
-pub fn wait_for_children() {
-    while !matches!(wait(WaitOptions::empty()), Err(error) if error != rustix::io::Errno::INTR) {}
+/// Waits, after a command's shell has ended, until no child is left. If others were `asked` to stop, so are those that the shell
+/// started meanwhile. Only where this process has no children but a command's.
+pub fn wait_for_children(asked: &mut Vec<Pid>) {
+    loop {
+        let options = if asked.is_empty() { WaitOptions::empty() } else { WaitOptions::NOHANG };
+        match wait(options) {
+            Ok(None) => {
+                request_stop(asked);
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            Err(error) if error != rustix::io::Errno::INTR => return,
+            _ => {}
+        }
+    }
 }
 
 /// Kills all that a command left running, and waits until it has ended; `with_note` adds a line to the log. Only where this process
@@ -73,7 +87,7 @@ pub fn kill_orphans(with_note: bool) {
         let _ = writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
     }
     kill_descendants(getpid());
-    wait_for_children();
+    wait_for_children(&mut Vec::new());
 }
 
 /// Bytes that a process and all that it started hold together: anonymous and shared memory, in memory or swapped out, and
