@@ -111,9 +111,10 @@ mod tests {
 
     #[test]
     fn a_family_is_found_measured_and_ended() {
-        // The inner one holds 20 MB, and for a while a copy of it; `cat` ends when its input does. A shell becomes its last command,
-        // so that is another.
-        let script = "sh -c 'x=$(head -c 20000000 /dev/zero | tr \"\\0\" x); echo held; cat; :' & echo started; wait";
+        // The inner one holds 20 MB, and for a while a copy of it; `cat` ends when this test does: it reads
+        // the test's pipe, which is not standard input of a command in the background. A shell becomes its last command, so that
+        // is another.
+        let script = "exec 3<&0; sh -c 'x=$(head -c 20000000 /dev/zero | tr \"\\0\" x); echo held; cat <&3; :' & echo started; wait";
         let mut shell = Command::new("sh");
         let mut shell = shell.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let root = Pid::from_child(&shell);
