@@ -1,5 +1,6 @@
 //! Runs the command that was typed, and prints its error.
 
+use cwm_action::AttemptOptions;
 use cwm_core::{Error, ExitCode};
 
 use crate::cli::{Cli, Command, ModelCommand, StoreCommand, UtilCommand};
@@ -90,7 +91,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             return match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => cwm_slurm::exec_task(&registry, root, batch, index, &key),
                 _ => {
-                    let options = arguments.options.unwrap_or_default();
+                    let by_hand =
+                        || AttemptOptions { requested_by: "cwm exec".to_owned(), ..AttemptOptions::default() };
+                    let options = arguments.options.unwrap_or_else(by_hand);
                     cwm_action::exec(&registry, &key, &options, None, |process| process.perform(root, None))
                 }
             };

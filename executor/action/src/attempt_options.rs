@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 const HEADING: &str = "--- attempt ";
 
 /// The options of an attempt. They are not in the action file, which executors of other pipelines, with other limits, may share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptOptions {
-    /// The number of the attempt in this run, from 1.
+    /// The number of the attempt in this run, from 1; 0 if no run requested it.
     pub attempt: u32,
     /// The most attempts that there may be.
     pub attempts: u32,
@@ -21,13 +21,7 @@ pub struct AttemptOptions {
     /// True if the result is only compared with the recorded one, and nothing is changed.
     pub check: bool,
     /// The command that requested it, for those who wait for it: `cwm run paper.yaml, for model`.
-    pub requested_by: Option<String>,
-}
-
-impl Default for AttemptOptions {
-    fn default() -> Self {
-        AttemptOptions { attempt: 1, attempts: 1, time: None, memory: None, check: false, requested_by: None }
-    }
+    pub requested_by: String,
 }
 
 impl AttemptOptions {
@@ -35,11 +29,6 @@ impl AttemptOptions {
     /// but two seconds at least and a minute at most.
     pub fn grace(time: Duration) -> Duration {
         (time / 10).clamp(Duration::from_secs(2), Duration::from_secs(60))
-    }
-
-    /// Names the command for those who wait for it.
-    pub fn who(&self) -> String {
-        self.requested_by.clone().unwrap_or_else(|| std::env::args().take(3).collect::<Vec<_>>().join(" "))
     }
 
     /// Returns the line in the log before the output of an attempt, where there may be several.

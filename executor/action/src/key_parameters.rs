@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
-use super::source_key::{FILE, content};
+use super::source_key::{FILE, SECRET, content};
 use cwm_core::{Digest, Error};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
@@ -121,7 +121,7 @@ fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>)
 }
 
 fn secret_value(text: &[u8]) -> Value {
-    content("$secret", &Digest::of(text).to_string(), None)
+    content(SECRET, &Digest::of(text).to_string(), None)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use command_exit::describe_signal;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
 pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome};
-pub use streams::MessageWriter;
+pub use streams::{MessageWriter, log_to};
 pub use usage::user;
 
 use attempt::Attempt;
@@ -80,9 +80,8 @@ pub fn exec(
     let outcome = perform(&ExecProcess { registry, key, options, messages, cancellation });
     let exit_code = if outcome.is_ok() { ExitCode::OK } else { ExitCode::STAGE_FAILED };
     if let Err(failure) = &outcome {
-        messages.end_line_of_log();
-        // The log may be on a full disk.
-        let _ = writeln!(std::io::stderr(), "{}", failure.message);
+        // After an empty line, since a command may not have ended its last one. The log may be on a full disk.
+        let _ = writeln!(std::io::stderr(), "\n{}", failure.message);
     }
     messages.send(&ActionMessage::Outcome(outcome));
     Ok(exit_code)
@@ -98,7 +97,7 @@ impl<'a> ExecProcess<'a> {
     pub fn begin(&self, store: &Store, files: &DigestCache) -> Result<Option<(KeyLock, ActionFile)>, ActionFailure> {
         let check = self.options.check;
         let mut reported = false;
-        let lock = store.lock_key(self.key, &self.options.who(), |holder| {
+        let lock = store.lock_key(self.key, &self.options.requested_by, |holder| {
             if !std::mem::replace(&mut reported, true) {
                 let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
                 self.messages.send(&ActionMessage::Waiting { holder });
@@ -157,7 +156,7 @@ impl<'a> ExecProcess<'a> {
     /// The disk refuses.
     pub fn prepare(&self, work: &WorkFolder, log: &Path) -> Result<(), Error> {
         work.prepare(self.options.attempt)?;
-        self.messages.log_to(log)
+        log_to(log)
     }
 
     /// Performs the action in the store at `root`; its output goes into the log there, or into the one at `log`.

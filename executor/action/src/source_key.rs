@@ -17,6 +17,7 @@ use cwm_store::external_files::{DigestCache, FileFingerprint};
 pub const SOURCE: &str = "source";
 
 const SHA256: &str = "$sha256";
+pub(super) const SECRET: &str = "$secret";
 pub(super) const FILE: &str = "$file";
 const URL: &str = "$url";
 const FIRST_BYTES: &str = "first_bytes";
@@ -107,7 +108,7 @@ fn pin(value: &mut Value, fetched: &[FetchResult]) -> Option<()> {
     }
 }
 
-/// Returns a content, or several, for people; nothing for other values.
+/// Returns a content, or several, or a secret, for people; nothing for other values.
 pub fn readable(value: &Value) -> Option<String> {
     match value {
         Value::List(items) => {
@@ -124,6 +125,7 @@ pub fn readable(value: &Value) -> Option<String> {
             let source = match kind.as_str() {
                 SHA256 => format!("sha256 {short}"),
                 FILE => format!("file {short}"),
+                SECRET => format!("secret {short}"),
                 URL => text.to_owned(),
                 _ => return None,
             };

@@ -13,7 +13,6 @@ use cwm_contract::{Cancellation, Event, FetchResult, Reporter};
 use crate::checkpoints::CheckpointOwner;
 use crate::inputs::InputNames;
 use crate::protocol::{ActionFailure, ActionMessage};
-use crate::read_log_tail;
 use cwm_core::{Error, locked};
 
 /// The stream of [`ActionMessage`]s to the executor.
@@ -25,8 +24,6 @@ struct Sink {
     file: File,
     /// For a file, which is read now and then: the last time that progress was written.
     progressed: Option<Option<Instant>>,
-    /// The log, once standard output and error go there.
-    log: Option<PathBuf>,
 }
 
 /// The interval at which progress goes into a file.
@@ -35,7 +32,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 impl MessageWriter {
     /// Takes the file at `path` for events, of a job that no executor holds a pipe to; without one, takes standard output, so that
     /// nothing that a library prints gets among them. Standard output and error stay what they are until
-    /// [`MessageWriter::log_to`].
+    /// [`log_to`].
     ///
     /// # Errors
     /// The file cannot be opened, or the system is out of file descriptors.
@@ -47,31 +44,7 @@ impl MessageWriter {
                 copy.map_err(|error| Error::system(format!("cannot take standard output: {error}")))?.into()
             }
         };
-        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: path.map(|_| None), log: None }))))
-    }
-
-    /// Sends standard output and error to the log at `path`, appending.
-    ///
-    /// # Errors
-    /// The log cannot be opened.
-    pub fn log_to(&self, path: &Path) -> Result<(), Error> {
-        let log = append_to(path).map_err(|error| Error::io("open the log", path, error))?;
-        for descriptor in [1, 2] {
-            // SAFETY: both descriptors are open; dup2 replaces the second by a copy of the first.
-            if unsafe { libc::dup2(log.as_raw_fd(), descriptor) } < 0 {
-                return Err(Error::io("write the log", path, std::io::Error::last_os_error()));
-            }
-        }
-        locked(&self.0).log = Some(path.to_owned());
-        Ok(())
-    }
-
-    /// Ends the last line of the log, if the output of a command did not.
-    pub fn end_line_of_log(&self) {
-        let log = locked(&self.0).log.clone().filter(|log| log.is_file());
-        if log.is_some_and(|log| read_log_tail(&log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n")) {
-            let _ = writeln!(std::io::stderr());
-        }
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: path.map(|_| None) }))))
     }
 
     /// Sends one line. If the executor is gone, the watch of the parent's pipe ends this process. If the executor does not
@@ -96,6 +69,21 @@ impl MessageWriter {
             }
         }
     }
+}
+
+/// Sends standard output and error to the log at `path`, appending.
+///
+/// # Errors
+/// The log cannot be opened.
+pub fn log_to(path: &Path) -> Result<(), Error> {
+    let log = append_to(path).map_err(|error| Error::io("open the log", path, error))?;
+    for descriptor in [1, 2] {
+        // SAFETY: both descriptors are open; dup2 replaces the second by a copy of the first.
+        if unsafe { libc::dup2(log.as_raw_fd(), descriptor) } < 0 {
+            return Err(Error::io("write the log", path, std::io::Error::last_os_error()));
+        }
+    }
+    Ok(())
 }
 
 fn append_to(path: &Path) -> std::io::Result<File> {

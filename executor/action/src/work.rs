@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::checkpoints::CheckpointOwner;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
-use super::streams::{StageReport, StageReporter};
+use super::streams::{StageReport, StageReporter, log_to};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
 use cwm_core::{Digest, Error, FileErrorKind, OutputDigests, locked};
@@ -31,14 +31,14 @@ impl Attempt<'_> {
         let run_info = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
-        self.process.messages.log_to(Path::new("/dev/null"))?;
+        log_to(Path::new("/dev/null"))?;
         let own_log = self.work.log();
         if self.log != own_log {
             std::fs::copy(&self.log, &own_log).map_err(|error| Error::io("copy the log", &self.log, error))?;
         }
         let recorded = self.record(outputs, reported, probe, run_info);
         if recorded.is_err() {
-            let _ = self.process.messages.log_to(&self.log);
+            let _ = log_to(&self.log);
         }
         recorded
     }

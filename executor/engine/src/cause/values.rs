@@ -60,16 +60,6 @@ fn diff_window(old: &str, new: &str) -> (String, String) {
 
 /// Returns the text of a value: files and secrets by digest.
 fn full_text(value: &Value) -> String {
-    if let Value::Map(map) = value
-        && let Some((kind, Value::Text(digest))) = map.first_key_value()
-    {
-        let short = digest.get(..12).unwrap_or(digest);
-        match kind.as_str() {
-            "$file" => return format!("file {short}"),
-            "$secret" => return format!("secret {short}"),
-            _ => {}
-        }
-    }
     source_key::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
 }
 

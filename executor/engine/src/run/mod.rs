@@ -272,7 +272,7 @@ impl Engine<'_> {
             time: retry.time,
             memory: retry.memory,
             check,
-            requested_by: Some(format!("{}, for {}", self.options.command, planned.label)),
+            requested_by: format!("{}, for {}", self.options.command, planned.label),
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;

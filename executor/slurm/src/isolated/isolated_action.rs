@@ -12,7 +12,8 @@ use super::RemoteStoreConfig;
 use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::{
-    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint, source_key,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint, log_to,
+    source_key,
 };
 use cwm_core::{Backoff, Error, OutputDigests, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
@@ -71,7 +72,7 @@ struct IsolatedAction<'a> {
 
 impl IsolatedAction<'_> {
     fn run(&self) -> Result<ActionOutcome, ActionFailure> {
-        let (ExecProcess { registry, key, messages, .. }, own) = (*self.process, &self.node.store);
+        let (ExecProcess { registry, key, .. }, own) = (*self.process, &self.node.store);
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !source_key::has_unpinned_url(&self.action.components)
@@ -88,7 +89,7 @@ impl IsolatedAction<'_> {
         let log = self.home_work.log();
         let outcome = self.process.perform(own.root(), Some(&log));
         // Recording the log has redirected the output.
-        messages.log_to(&log)?;
+        log_to(&log)?;
         match &outcome {
             Ok(ActionOutcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
             Ok(ActionOutcome::CacheHit) => self.publish_result(None)?,
