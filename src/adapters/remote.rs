@@ -2,9 +2,7 @@
 
 use cwm_contract::Label;
 use cwm_core::Key;
-use cwm_engine::{
-    Direction, FetchFailure, RemoteTransfers, RunEvent, TransferUpdate, UpdateSender, UploadItem, UploadOutcome,
-};
+use cwm_engine::{Direction, FetchFailure, RemoteTransfers, RunEvent, Update, UpdateSender, UploadItem};
 use cwm_remote::{FetchStats, RemoteError, TransferEvent, TransferRequest, TransferService, TransferStats};
 use cwm_store::ActionRecord;
 
@@ -15,7 +13,7 @@ impl RemoteTransfers for Remotes {
     fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender) {
         self.0.start(TransferRequest::FetchRecords(keys), move |event| {
             if let TransferEvent::RecordsFetched { errors, .. } = event {
-                updates(TransferUpdate::RecordsFetched(cell, errors.iter().map(remote_message).collect()));
+                updates(Update::RecordsFetched(cell, errors.iter().map(remote_message).collect()));
             }
         });
     }
@@ -23,11 +21,11 @@ impl RemoteTransfers for Remotes {
     fn fetch_files(&self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>, updates: UpdateSender) {
         self.0.start(TransferRequest::FetchResult(candidates), move |event| {
             if let Some(event) = run_event(&label, key, Direction::Pull, &event) {
-                updates(TransferUpdate::Emit(event));
+                updates(Update::Emit(event));
             }
             if let TransferEvent::ContentFetched(FetchStats { missing, all_remotes_answered, .. }) = event {
                 let failure = FetchFailure { missing, all_remotes_answered };
-                updates(TransferUpdate::FilesFetched(cell, Some(failure).filter(|one| !one.missing.is_empty())));
+                updates(Update::FilesFetched(cell, Some(failure).filter(|one| !one.missing.is_empty())));
             }
         });
     }
@@ -42,15 +40,11 @@ impl RemoteTransfers for Remotes {
             // An upload that moved nothing is not shown: the remote had all of it.
             let is_new_event = !matches!(event, TransferEvent::Uploaded(Ok(Some(TransferStats { objects: 0, .. }))));
             if let Some(event) = run_event(&label, key, Direction::Push, &event).filter(|_| is_new_event) {
-                updates(TransferUpdate::Emit(event));
+                updates(Update::Emit(event));
             }
             if let TransferEvent::Uploaded(outcome) = event {
-                let outcome = match outcome {
-                    Ok(Some(_)) => UploadOutcome::Present,
-                    Ok(None) => UploadOutcome::Unavailable,
-                    Err(error) => UploadOutcome::Failed(remote_message(&error)),
-                };
-                updates(TransferUpdate::Uploaded(id.clone(), outcome));
+                let uploaded = outcome.map(|moved| moved.is_some()).map_err(|error| remote_message(&error));
+                updates(Update::Uploaded(id.clone(), uploaded));
             }
         });
     }

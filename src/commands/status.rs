@@ -2,7 +2,7 @@
 
 mod graph;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
@@ -14,8 +14,8 @@ use crate::hints::with_options;
 use crate::locate::select_cells;
 use crate::output::{is_json, print_json, print_text};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, list_some};
-use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus, sources};
+use cwm_core::{Error, ExitCode};
+use cwm_engine::{CacheStatus, Cause, CellStatus, Explainer, KeyStatus};
 use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
 
 /// The state of a cell whose key is not known yet, in JSON.
@@ -101,7 +101,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 "running".to_owned()
             }
             (KeyStatus::KeyUnknown, CellStatus::Waits) => {
-                detail.insert(0, format!("depends on {}", waited_for(&workspace, &cache_status, index)));
+                detail.insert(0, explainer.waits_for(index));
                 WAITS.to_owned()
             }
             (_, CellStatus::WouldFail) => "unreadable".to_owned(),
@@ -147,14 +147,6 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
 /// Returns the name of a state in text, where `why` and `--dry-run` print the same for cells without a key.
 fn state_for_people(state: &str) -> &str {
     if state == WAITS { "may run" } else { state }
-}
-
-/// Names the stages without a result that a cell reads.
-fn waited_for(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -> String {
-    let cells = &workspace.plan.cells;
-    let open = sources(&cells[index]).filter(|source| cache_status.record(*source).is_none());
-    let stages: BTreeSet<&str> = open.map(|source| cells[source].label.stage.as_str()).collect();
-    list_some(stages, 4)
 }
 
 /// Looks up what the remotes have of cells, by index.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cwm_contract::Label;
 use cwm_core::{list_some, plural, short_path};
-use cwm_engine::{Estimate, RunEvent};
+use cwm_engine::{Estimate, RunEvent, SkippedCell};
 
 use super::costs::cost_of_cells;
 use super::text::block;
@@ -46,7 +46,9 @@ impl HeldCells {
         let nothing = EntryDetails::default();
         let (label, verb, details, shown) = match event {
             RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], nothing),
-            RunEvent::Skipped { label, because } => (label, SKIPPED, vec![format!("needs {because}")], nothing),
+            RunEvent::Skipped(SkippedCell { label, because, .. }) => {
+                (label, SKIPPED, vec![format!("needs {because}")], nothing)
+            }
             RunEvent::Exported { source, path } => {
                 // The folder that holds those of the cells of a matrix.
                 let folder: PathBuf = path.iter().take_while(|part| !part.to_string_lossy().contains('=')).collect();

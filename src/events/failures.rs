@@ -96,11 +96,14 @@ mod tests {
     fn the_table_names_what_failed_and_what_was_skipped() {
         let cell = |stage: &str, attempts, seconds, reason: &str| FailedCell {
             label: label(stage, None),
+            key: None,
             kind: ActionFailureKind::Command,
             reason: reason.into(),
+            hint: None,
+            log_tail: Vec::new(),
+            log: Some("/store/work/ab/log".into()),
             attempts,
             seconds,
-            log: Some("/store/work/ab/log".into()),
         };
         let failed = [cell("b", 1, 0.25, "it did"), cell("model", 3, 700.0, "so\nit  did")];
         let skipped: Vec<_> = (0..7)
@@ -127,11 +130,14 @@ to try again what is not done:
     fn cells_that_failed_alike_are_one_line() {
         let cell = |seed, reason: &str| FailedCell {
             label: label("model", Some(seed)),
+            key: None,
             kind: ActionFailureKind::Command,
             reason: reason.into(),
+            hint: None,
+            log_tail: Vec::new(),
+            log: Some(format!("/store/work/{seed}/log").into()),
             attempts: 1,
             seconds: 2.0,
-            log: Some(format!("/store/work/{seed}/log").into()),
         };
         let failed: Vec<_> = (0..150).map(|seed| cell(seed, if seed == 7 { "another" } else { "it did" })).collect();
         let skip =

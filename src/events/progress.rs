@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cwm_contract::Label;
 use cwm_core::text::duration;
-use cwm_engine::RunEvent;
+use cwm_engine::{FailedCell, RunEvent};
 
 /// The least time between two lines of a cell.
 const LEAST: Duration = Duration::from_secs(30);
@@ -32,7 +32,9 @@ impl ProgressLog {
     pub fn line(&mut self, event: &RunEvent, now: Duration) -> Option<String> {
         let (label, done, total, unit) = match event {
             RunEvent::Progress { label, done, total, unit } => (label, *done, *total, unit),
-            RunEvent::Started { label, .. } | RunEvent::Finished { label, .. } | RunEvent::Failed { label, .. } => {
+            RunEvent::Started { label, .. }
+            | RunEvent::Finished { label, .. }
+            | RunEvent::Failed(FailedCell { label, .. }) => {
                 self.0.remove(label);
                 return None;
             }

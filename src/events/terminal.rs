@@ -8,7 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, P
 use owo_colors::{OwoColorize, Style};
 
 use crate::events::text::EventText;
-use cwm_engine::{EventSink, RunEvent};
+use cwm_engine::{EventSink, FailedCell, RunEvent};
 
 /// The most groups of cache hits in a row that are listed.
 const MAX_HITS: usize = 5;
@@ -110,7 +110,7 @@ impl EventSink for Terminal {
                 | RunEvent::Finished { label, .. }
                 | RunEvent::Checked { label, .. }
                 | RunEvent::Retrying { label, .. }
-                | RunEvent::Failed { label, .. } = event
+                | RunEvent::Failed(FailedCell { label, .. }) = event
                     && let Some(bar) = self.running.remove(label)
                 {
                     bar.finish_and_clear();

@@ -12,7 +12,7 @@ use crate::fold::fold_lines;
 use crate::hints::with_options;
 use cwm_core::text::duration;
 use cwm_core::{escape_controls_in_lines, list_some, plural, shell_quote, short_path};
-use cwm_engine::{Direction, RunEvent};
+use cwm_engine::{Direction, FailedCell, RunEvent};
 
 /// The most differences that a check lists.
 const MAX_DIFFERENCES: usize = 20;
@@ -75,7 +75,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
         RunEvent::Planned { .. }
         | RunEvent::Cached { .. }
         | RunEvent::WouldRun { .. }
-        | RunEvent::Skipped { .. }
+        | RunEvent::Skipped(_)
         | RunEvent::Exported { .. } => return Vec::new(),
         RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
             let costs = total.estimated + total.unknown > 0;
@@ -133,7 +133,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
             let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
             format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::format_bytes(*bytes))
         }
-        RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
+        RunEvent::Failed(FailedCell { label, reason, hint, log_tail, log, .. }) => {
             let whole_log = || format!("`cwm log {}` prints all of its log", shell_quote(&label.to_string()));
             let hint = hint.clone().or_else(|| (!log_tail.is_empty()).then(whole_log));
             let hint = hint.into_iter().map(|hint| format!("hint: {}", with_options(&hint)));

@@ -42,7 +42,7 @@ would run 100, may run 101, cached 0, would fail 0
     let expected = "\
 would run  model (100 cells)   never ran
 may run    scores (100 cells)  depends on model; never ran
-may run    table               depends on scores; never ran
+may run    table               depends on scores (100 cells); never ran
 101 may run, 100 would run
 ";
     assert_eq!(stdout(&context, &["status"]), expected);

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use cwm_contract::{CONTRACT_VERSION, DeviceChoice, Format, Needs, Resources, Shape, Value};
 
+use crate::lookup::RunInputs;
 use crate::machine::needs_on;
 use cwm_action::{
     ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, key_parameters, source_key,
 };
-use cwm_core::{Components, Error, KEY_FORMAT, Result};
-use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan, Plan};
-use cwm_project::pins::Pins;
-use cwm_store::external_files::DigestCache;
+use cwm_core::{Components, Digest, Error, KEY_FORMAT, Result};
+use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// Returns the output of a finished cell that a source names.
@@ -34,105 +33,102 @@ pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoi
     (needs_on(device, &cell.settings.needs), device)
 }
 
-/// Resolves the action of a cell; its share of the machine and its causes are left open. `record` returns the records of its
-/// sources. A source without one is left out: the second value has the input's name and the label in the key of each.
-///
-/// # Errors
-/// An external file or a secret cannot be read.
-pub fn resolve<'r>(
-    plan: &Plan,
-    cell: &Cell,
-    files: &DigestCache,
-    pins: &Pins,
-    record: impl Fn(usize) -> Option<&'r ActionRecord>,
-) -> Result<(ActionFile, Vec<(String, String)>)> {
-    let (mut unknown, mut inputs) = (Vec::new(), BTreeMap::new());
-    let mut components = Components {
-        key_format: KEY_FORMAT,
-        contract: CONTRACT_VERSION,
-        kind: cell.kind.clone(),
-        code: BTreeMap::new(),
-        parameters: BTreeMap::new(),
-        inputs: BTreeMap::new(),
-    };
-    for input in &cell.inputs {
-        let (mut group, mut digests) = (Vec::new(), Vec::new());
-        for (ordinal, source) in input.sources.iter().enumerate() {
-            let key_label = input.key_label(ordinal);
-            let artifact = match &source.from {
-                Origin::File(path) => Artifact::Outside(files.snapshot(path)?),
-                Origin::Cell { index, port } => match record(*index) {
-                    Some(record) => Artifact::Output(output_of(record, port)?.clone()),
-                    None => {
-                        unknown.push((input.name.clone(), key_label));
-                        continue;
-                    }
-                },
-            };
-            digests.push((key_label, artifact.digest()));
-            group.push(ActionInput { label: source.label.clone(), artifact });
+impl RunInputs<'_> {
+    /// Resolves the action of a cell; its share of the machine and its causes are left open. `record` returns the records of its
+    /// sources. A source without one is no input of the action, and zeros stand for its digest: the key is not that of the cell then.
+    ///
+    /// # Errors
+    /// An external file or a secret cannot be read.
+    pub fn resolve<'r>(&self, index: usize, record: impl Fn(usize) -> Option<&'r ActionRecord>) -> Result<ActionFile> {
+        let RunInputs { plan, files, pins, .. } = self;
+        let cell = self.cell(index);
+        let mut inputs = BTreeMap::new();
+        let mut components = Components {
+            key_format: KEY_FORMAT,
+            contract: CONTRACT_VERSION,
+            kind: cell.kind.clone(),
+            code: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+        };
+        for input in &cell.inputs {
+            let (mut group, mut digests) = (Vec::new(), Vec::new());
+            for (ordinal, source) in input.sources.iter().enumerate() {
+                let key_label = input.key_label(ordinal);
+                let artifact = match &source.from {
+                    Origin::File(path) => Artifact::Outside(files.snapshot(path)?),
+                    Origin::Cell { index, port } => match record(*index) {
+                        Some(record) => Artifact::Output(output_of(record, port)?.clone()),
+                        None => {
+                            digests.push((key_label, Digest([0; 32])));
+                            continue;
+                        }
+                    },
+                };
+                digests.push((key_label, artifact.digest()));
+                group.push(ActionInput { label: source.label.clone(), artifact });
+            }
+            components.inputs.insert(input.name.clone(), digests);
+            inputs.insert(input.name.clone(), group);
         }
-        components.inputs.insert(input.name.clone(), digests);
-        inputs.insert(input.name.clone(), group);
+        let body = match &cell.body {
+            Body::Stage(stage) => {
+                let (mut read, mut expected) = (Vec::new(), Vec::new());
+                if let Some(sources) = stage.external_sources(&cell.values) {
+                    // The key of a source is its content: neither its code nor its origin is in it.
+                    let source;
+                    (source, expected) = source_key::key_value(&sources, &cell.label.stage, pins, files, &mut read)?;
+                    components.parameters.insert(source_key::SOURCE.into(), source);
+                    components.inputs.clear();
+                } else {
+                    components.code = cell.code()?.unwrap_or_default();
+                    components.parameters = key_parameters::parameters(*stage, &cell.values, files, &mut read)?;
+                }
+                ActionBody::Stage { values: cell.values.clone(), files: read, expected }
+            }
+            Body::Command(command) => {
+                components.parameters = cell.values.clone();
+                components.parameters.extend(key_parameters::variables(&command.env));
+                components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
+                let mut deps = BTreeMap::new();
+                for name in &command.deps {
+                    let snapshot = files.snapshot(&plan.folder.join(name))?;
+                    let group = components.inputs.entry("deps".into()).or_default();
+                    group.push((name.clone(), snapshot.digest));
+                    deps.insert(PathBuf::from(name), snapshot);
+                }
+                let environment = command.environment.iter().map(|(name, value)| (name.clone(), value.to_string()));
+                ActionBody::Command {
+                    shell: command.shell.clone(),
+                    run: command.run.clone(),
+                    environment: environment.collect(),
+                    inherited: command.env.clone(),
+                    deps,
+                }
+            }
+        };
+        let outputs = cell.outputs.iter().map(|output| {
+            let or_folder = matches!(output.shape, Shape::FileOrFolder(_));
+            let declared = ActionOutput { format: output.format.clone(), shape: output.shape.into(), or_folder };
+            (output.name.clone(), declared)
+        });
+        Ok(ActionFile {
+            format: ACTION_FILE_FORMAT,
+            key: components.key(),
+            label: cell.label.clone(),
+            pipeline: plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            components,
+            body,
+            inputs,
+            groups: cell.inputs.iter().filter(|input| input.group).map(|input| input.name.clone()).collect(),
+            outputs: outputs.collect(),
+            resources: Resources::default(),
+            cause: Vec::new(),
+            force: false,
+            executable: Vec::new(),
+            recorded: None,
+        })
     }
-    let body = match &cell.body {
-        Body::Stage(stage) => {
-            let (mut read, mut expected) = (Vec::new(), Vec::new());
-            if let Some(sources) = stage.external_sources(&cell.values) {
-                // The key of a source is its content: neither its code nor its origin is in it.
-                let source;
-                (source, expected) = source_key::key_value(&sources, &cell.label.stage, pins, files, &mut read)?;
-                components.parameters.insert(source_key::SOURCE.into(), source);
-                components.inputs.clear();
-            } else {
-                components.code = cell.code()?.unwrap_or_default();
-                components.parameters = key_parameters::parameters(*stage, &cell.values, files, &mut read)?;
-            }
-            ActionBody::Stage { values: cell.values.clone(), files: read, expected }
-        }
-        Body::Command(command) => {
-            components.parameters = cell.values.clone();
-            components.parameters.extend(key_parameters::variables(&command.env));
-            components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
-            let mut deps = BTreeMap::new();
-            for name in &command.deps {
-                let snapshot = files.snapshot(&plan.folder.join(name))?;
-                let group = components.inputs.entry("deps".into()).or_default();
-                group.push((name.clone(), snapshot.digest));
-                deps.insert(PathBuf::from(name), snapshot);
-            }
-            let environment = command.environment.iter().map(|(name, value)| (name.clone(), value.to_string()));
-            ActionBody::Command {
-                shell: command.shell.clone(),
-                run: command.run.clone(),
-                environment: environment.collect(),
-                inherited: command.env.clone(),
-                deps,
-            }
-        }
-    };
-    let outputs = cell.outputs.iter().map(|output| {
-        let or_folder = matches!(output.shape, Shape::FileOrFolder(_));
-        let declared = ActionOutput { format: output.format.clone(), shape: output.shape.into(), or_folder };
-        (output.name.clone(), declared)
-    });
-    let action = ActionFile {
-        format: ACTION_FILE_FORMAT,
-        key: components.key(),
-        label: cell.label.clone(),
-        pipeline: plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        components,
-        body,
-        inputs,
-        groups: cell.inputs.iter().filter(|input| input.group).map(|input| input.name.clone()).collect(),
-        outputs: outputs.collect(),
-        resources: Resources::default(),
-        cause: Vec::new(),
-        force: false,
-        executable: Vec::new(),
-        recorded: None,
-    };
-    Ok((action, unknown))
 }
 
 /// Returns the declaration of a command's output as it enters the key. The default output is not in the key.

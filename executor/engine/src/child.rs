@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-use crate::executor::{Cancel, ExecutorEvent, ExecutorEvents, Task};
+use crate::executor::{Cancel, Task};
+use crate::update::{Update, UpdateSender};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
 use cwm_core::{Error, Result, locked, os};
 use cwm_store::Store;
@@ -35,7 +36,7 @@ impl ActionProcess {
         task: &Task,
         store: &Store,
         visible_devices: Option<&[String]>,
-        events: ExecutorEvents,
+        updates: UpdateSender,
     ) -> Result<Self> {
         let work = store.attempt_folder(&task.action.key, task.options.check);
         work.write_action(&task.action)?;
@@ -71,22 +72,23 @@ impl ActionProcess {
             if let Some(stdout) = stdout {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                     if let Ok(line) = serde_json::from_str(&line) {
-                        events(ExecutorEvent::Message(cell, line));
+                        updates(Update::Message(cell, line));
                     }
                 }
             }
             reap_process_group(Pid::from_child(&process));
             *locked(&watched) = None;
-            let status = process.wait();
-            let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
+            // If its status is lost, the record in the store counts.
+            let status = process.wait().unwrap_or_default();
+            let exited = match status.success() {
                 true => Ok(()),
                 false => {
                     let was_killed_for_memory = os::out_of_memory_kills() > out_of_memory_before;
                     let logged = out_of_memory::find_in_log(&work.log(), 0);
-                    Err(describe_exit(&status, was_killed_for_memory, logged.as_deref()))
+                    Err(describe_exit(status, was_killed_for_memory, logged.as_deref()))
                 }
             };
-            events(ExecutorEvent::Exited(cell, exited));
+            updates(Update::Exited(cell, exited));
         });
         Ok(ActionProcess { child, _parent_pipe: parent_pipe })
     }
@@ -117,15 +119,7 @@ fn reap_process_group(child: Pid) {
 
 /// Describes the exit of a process that reported no failure. `out_of_memory` is true if the kernel has killed for memory meanwhile;
 /// `memory_error` is the line of its log about memory that it could not get.
-fn describe_exit(
-    status: &std::io::Result<ExitStatus>,
-    out_of_memory: bool,
-    memory_error: Option<&str>,
-) -> ActionFailure {
-    let status = match status {
-        Ok(status) => status,
-        Err(error) => return ActionFailure::new(ActionFailureKind::System, format!("its process was lost: {error}")),
-    };
+fn describe_exit(status: ExitStatus, out_of_memory: bool, memory_error: Option<&str>) -> ActionFailure {
     let (kind, reason, hint) = match (status.signal(), memory_error) {
         (Some(libc::SIGKILL), _) if out_of_memory => {
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
@@ -161,24 +155,24 @@ mod tests {
 
     #[test]
     fn a_silent_end_is_reported() {
-        let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).message;
+        let ended = |raw| describe_exit(ExitStatus::from_raw(raw), false, None).message;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (SIGSEGV)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (SIGTERM)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
-        let killed = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
+        let killed = describe_exit(ExitStatus::from_raw(libc::SIGKILL), true, None);
         assert_eq!(
             (killed.kind, killed.message.as_str()),
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory")
         );
         // A crash is one also where something else was killed for memory.
-        assert_eq!(describe_exit(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, ActionFailureKind::Crash);
+        assert_eq!(describe_exit(ExitStatus::from_raw(libc::SIGSEGV), true, None).kind, ActionFailureKind::Crash);
         let memory_error = "memory allocation of 8589934592 bytes failed";
-        let aborted = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(memory_error));
+        let aborted = describe_exit(ExitStatus::from_raw(libc::SIGABRT), false, Some(memory_error));
         assert_eq!(
             (aborted.kind, aborted.message),
             (ActionFailureKind::OutOfMemory, format!("out of memory: {memory_error}"))
         );
-        assert_eq!(describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, ActionFailureKind::Crash);
+        assert_eq!(describe_exit(ExitStatus::from_raw(libc::SIGABRT), false, None).kind, ActionFailureKind::Crash);
     }
 }

@@ -160,33 +160,9 @@ pub enum RunEvent {
         note: Option<String>,
     },
     /// A cell failed.
-    Failed {
-        /// The cell.
-        label: Label,
-        /// Its key, if it is known.
-        key: Option<Key>,
-        /// The kind of failure.
-        kind: ActionFailureKind,
-        /// The reason.
-        reason: String,
-        /// A hint.
-        hint: Option<String>,
-        /// The last lines of its log.
-        log_tail: Vec<String>,
-        /// The path of its log, if there is one.
-        log: Option<PathBuf>,
-        /// The number of attempts; 0 if it could not be started.
-        attempts: u32,
-        /// Seconds that they took together.
-        seconds: f64,
-    },
+    Failed(FailedCell),
     /// A cell was skipped because a cell that it depends on failed or was stopped.
-    Skipped {
-        /// The cell.
-        label: Label,
-        /// The failed or stopped cell.
-        because: Label,
-    },
+    Skipped(SkippedCell),
     /// `cwm run --watch` waits for a change.
     Watching {
         /// The number of watched files.
@@ -325,29 +301,35 @@ pub enum Direction {
     Push,
 }
 
-/// A cell that failed, at the end of a run.
+/// A cell that failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedCell {
     /// The cell.
     pub label: Label,
+    /// Its key, if it is known.
+    pub key: Option<Key>,
     /// The kind of failure.
     pub kind: ActionFailureKind,
     /// The reason of the last failure.
     pub reason: String,
-    /// The number of attempts.
+    /// A hint.
+    pub hint: Option<String>,
+    /// The last lines of its log.
+    pub log_tail: Vec<String>,
+    /// The path of its log, if there is one.
+    pub log: Option<PathBuf>,
+    /// The number of attempts; 0 if it could not be started.
     pub attempts: u32,
     /// Seconds that they took together.
     pub seconds: f64,
-    /// The path of its log, if there is one.
-    pub log: Option<PathBuf>,
 }
 
-/// A cell that was skipped, at the end of a run.
+/// A cell that was skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkippedCell {
     /// The cell.
     pub label: Label,
-    /// The cell that it needs and that failed.
+    /// The cell that it needs and that failed or was stopped.
     pub because: Label,
     /// Others that it needs and that failed later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

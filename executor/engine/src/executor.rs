@@ -1,21 +1,22 @@
 //! The interface of executors. An [`Executor`] carries out actions in processes of this machine, or as batch jobs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use cwm_contract::{DeviceChoice, Needs};
 
-use crate::event::RunEvent;
-use cwm_action::{ActionFailure, ActionFile, ActionMessage, AttemptOptions};
+use crate::update::UpdateSender;
+use cwm_action::{ActionFile, AttemptOptions};
 use cwm_core::Result;
 
-/// Carries out actions. No method waits for an action: its messages and its end are sent as [`ExecutorEvent`]s, from any thread.
+/// Carries out actions. No method waits for an action: its messages and its end are sent as [`Update`](crate::Update)s, from any
+/// thread.
 pub trait Executor {
     /// Takes the actions that fit the free resources from the queue, and starts them. Returns the outcome of each start.
     fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start>;
 
-    /// Releases the resources of a cell. The engine calls it when it has received [`ExecutorEvent::Exited`].
+    /// Releases the resources of a cell. The engine calls it when it has received
+    /// [`Exited`](crate::Update::Exited).
     fn release(&mut self, cell: usize);
 
     /// Requests all actions that were started to stop, or kills them. Returns how many there were.
@@ -48,8 +49,6 @@ pub struct Task {
     pub needs: Needs,
     /// The device that it computes on.
     pub device: DeviceChoice,
-    /// True if its stage opens the device itself, and reports a missing one.
-    pub opens_device: bool,
     /// The time limit of a batch job, if the pipeline has one.
     pub time: Option<Duration>,
 }
@@ -61,7 +60,7 @@ pub struct Start {
     pub cell: usize,
     /// A warning, for example that it gets less than it needs.
     pub warning: Option<String>,
-    /// Whether it was started. One that outlives the run may begin later: [`ActionMessage::Start`] is sent then.
+    /// Whether it was started. One that outlives the run may begin later, with its message `Start`.
     pub started: Result<()>,
 }
 
@@ -74,24 +73,10 @@ pub enum Cancel {
     Kill,
 }
 
-/// Something that happened to the actions of an executor.
-#[derive(Debug)]
-pub enum ExecutorEvent {
-    /// The action of a cell sent a message.
-    Message(usize, ActionMessage),
-    /// It ended. A success should have left a result.
-    Exited(usize, Result<(), ActionFailure>),
-    /// An event of the run.
-    Emit(RunEvent),
-}
-
-/// Sends events to the engine, from any thread.
-pub type ExecutorEvents = Arc<dyn Fn(ExecutorEvent) + Send + Sync>;
-
 /// The executor for a batch system.
 pub struct BatchExecutor {
-    /// Makes the executor when the run can receive its events.
-    pub start: Box<dyn FnOnce(ExecutorEvents) -> Box<dyn Executor>>,
+    /// Makes the executor when the run can receive its updates.
+    pub start: Box<dyn FnOnce(UpdateSender) -> Box<dyn Executor>>,
     /// Stages that run on this machine nevertheless.
     pub local_stages: Vec<String>,
 }

@@ -6,13 +6,13 @@ use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::cause::{Cause, remote_name};
-use crate::lookup::{RunInputs, sources, sources_by_label};
+use crate::lookup::{RunInputs, input_origins, sources};
 use crate::predict::CellPrediction;
-use crate::reasons::{changes, differences_of, known_causes, mark_repinned, rerun_causes};
+use crate::reasons::{changes, known_causes, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
-use cwm_action::{ActionFile, source_key};
 use cwm_contract::Label;
 use cwm_core::{Digest, Result, list_some, shell_quote};
+use cwm_pipeline::plan::Origin;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 pub use reason::Reason;
 
@@ -33,39 +33,31 @@ fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
     stages.into_iter().map(name).collect()
 }
 
-/// The records of a store, without those that are damaged, which `cwm store verify` finds.
+/// The records of a store, without those that cannot be read, which `cwm store verify` finds.
 struct History {
     /// In the order of their starts.
     records: Vec<ActionRecord>,
     /// The positions of the records that made each content, which thousands of cells may look up.
     producers: HashMap<Digest, Vec<usize>>,
-    /// The positions of the last records of cells.
-    latest: HashMap<Label, usize>,
 }
 
 impl History {
-    fn read(store: &Store) -> Result<Self> {
-        let mut records: Vec<_> = store.keys()?.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
+    fn read(store: &Store) -> Self {
+        let keys = store.keys().unwrap_or_default();
+        let mut records: Vec<_> = keys.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
         records.sort_by_key(|record| record.circumstances.started);
         let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
-        let mut latest = HashMap::new();
         for (index, record) in records.iter().enumerate() {
             record.outputs.values().for_each(|output| producers.entry(output.digest).or_default().push(index));
-            latest.insert(record.label.clone(), index);
         }
-        Ok(History { records, producers, latest })
+        History { records, producers }
     }
 
-    /// Returns the last result of this cell.
-    fn latest_result(&self, label: &Label) -> Option<&ActionRecord> {
-        self.latest.get(label).map(|&index| &self.records[index])
-    }
-
-    /// Returns the last record of another key than `now` that made `content`, of the same kind, and of the same cell if there is one.
-    fn producer(&self, content: &Digest, now: &ActionRecord) -> Option<&ActionRecord> {
+    /// Returns the last record of the stage of `label` that made `content`, of the same cell if there is one.
+    fn producer(&self, content: &Digest, label: &Label) -> Option<&ActionRecord> {
         let made = self.producers.get(content)?.iter().map(|&index| &self.records[index]);
-        made.filter(|record| record.key != now.key && record.components.kind == now.components.kind)
-            .max_by_key(|record| (record.label == now.label, record.circumstances.started))
+        made.filter(|record| record.label.stage == label.stage)
+            .max_by_key(|record| (record.label == *label, record.circumstances.started))
     }
 }
 
@@ -83,16 +75,6 @@ impl<'a> Explainer<'a> {
         Explainer { inputs, cache_status, predictions, history: OnceCell::new() }
     }
 
-    fn history(&self) -> Result<&History> {
-        match self.history.get() {
-            Some(history) => Ok(history),
-            None => {
-                let history = History::read(self.inputs.store)?;
-                Ok(self.history.get_or_init(|| history))
-            }
-        }
-    }
-
     /// Explains a cell, and the cells that it depends on.
     ///
     /// # Errors
@@ -103,12 +85,17 @@ impl<'a> Explainer<'a> {
             reason.because = reason.sentences();
         }
         if let KeyStatus::KeyUnknown = self.cache_status.states[index] {
-            let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
-            let open: BTreeSet<usize> = open.collect();
-            let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);
-            reason.because.push(format!("depends on {}", list_some(by_stage(labels), NEAREST)));
+            reason.because.push(self.waits_for(index));
         }
         Ok(reason)
+    }
+
+    /// Names the cells without a result that a cell depends on.
+    pub fn waits_for(&self, index: usize) -> String {
+        let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
+        let open: BTreeSet<usize> = open.collect();
+        let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);
+        format!("depends on {}", list_some(by_stage(labels), NEAREST))
     }
 
     /// Explains a cell by its own causes alone.
@@ -150,7 +137,8 @@ impl<'a> Explainer<'a> {
                 }
             }
             KeyStatus::Absent(action) => {
-                reason.causes = self.causes(index, action)?;
+                let record = |source: usize| self.cache_status.record(source);
+                reason.causes = rerun_causes(self.inputs, index, &action.components, Some(&action.key), &record)?;
                 self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
@@ -178,25 +166,6 @@ impl<'a> Explainer<'a> {
         Ok(reason)
     }
 
-    /// Returns the causes of a cell without a result.
-    fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
-        let record = |source: usize| self.cache_status.record(source);
-        let mut causes = rerun_causes(self.inputs, index, action, &record)?;
-        let label = &self.inputs.cell(index).label;
-        let mut locked = self.inputs.locked.get(label).into_iter().flat_map(|line| line.outputs.values());
-        // The lock file of another person: the changes are those since the last result of this store. A store that lost the
-        // record alone has the objects, and nothing changed.
-        if let [Cause::RecordMissing { same }, ..] = &mut causes[..]
-            && (*same == Some(false) || locked.any(|digest| matches!(self.inputs.store.object_size(digest), Ok(None))))
-            && let Some(last) = self.history()?.latest_result(label)
-        {
-            // The changes are known, after all.
-            *same = same.filter(|same| *same);
-            causes.extend(changes(self.inputs, index, last, action, &record));
-        }
-        Ok(causes)
-    }
-
     /// Explains the cells behind inputs that changed since the result `reader`: they have other results than before.
     fn follow_causes(
         &self,
@@ -206,19 +175,22 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<()> {
-        let read = LazyCell::new(|| sources_by_label(self.inputs.plan, self.inputs.cell(index)));
+        let origins = LazyCell::new(|| input_origins(self.inputs.cell(index)));
         for cause in &reason.causes {
             // A new input, or another output of the same cell, does not mean that the source ran.
-            let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
-            let Some(&source) = read.get(source) else { continue };
+            let Cause::Input { name, label, old: Some(old), new: Some(_), old_output: None, .. } = cause else {
+                continue;
+            };
+            let Some(&&Origin::Cell { index: source, .. }) = origins.get(&(name.as_str(), label.clone())) else {
+                continue;
+            };
             if depth == 0 || !explained.insert(source) {
                 continue;
             }
             let Some(record) = self.cache_status.record(source) else { continue };
-            let before = self.history()?.producer(old, record);
-            if self.is_of_another_stage(source, record, before) {
-                continue;
-            }
+            let history = self.history.get_or_init(|| History::read(self.inputs.store));
+            // The cell may have read another stage before.
+            let Some(before) = history.producer(old, &self.inputs.cell(source).label) else { continue };
             let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
             let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
             if !ran || record.is_recorded_by_hand() {
@@ -229,41 +201,23 @@ impl<'a> Explainer<'a> {
         Ok(())
     }
 
-    /// Returns true if the input changed because the cell reads another stage: the result of `before` is of a stage that still
-    /// exists, or of none that is known.
-    fn is_of_another_stage(&self, source: usize, record: &ActionRecord, before: Option<&ActionRecord>) -> bool {
-        match before {
-            Some(before) => {
-                let stage = &before.label.stage;
-                *stage != self.inputs.cell(source).label.stage
-                    && self.inputs.plan.cells.iter().any(|cell| cell.label.stage == *stage)
-            }
-            None => record.cause == [Cause::NeverRan.to_string()],
-        }
-    }
-
     /// Explains the differences between the result `record` of a cell and the one `before`.
     fn new_result(
         &self,
         index: usize,
         record: &ActionRecord,
-        before: Option<&ActionRecord>,
+        before: &ActionRecord,
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Reason> {
         let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::Reran) };
-        match before {
-            Some(before) => {
-                // An unpinned download has its checksum since it was fetched.
-                let pinned = source_key::with_checksums(&before.components, &before.fetched);
-                let was = pinned.as_ref().unwrap_or(&before.components);
-                reason.causes = differences_of(self.inputs.plan, index, was, &record.components);
-                mark_repinned(&mut reason.causes, self.inputs.cell(index), before, self.inputs.pins);
-                self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
-            }
-            None if record.is_recorded_by_hand() => {}
-            None => reason.made_because = record.cause.clone(),
+        let source = |source: usize| self.cache_status.record(source);
+        reason.causes = changes(self.inputs, index, before, &record.components, &source);
+        if reason.causes.is_empty() && !record.is_recorded_by_hand() {
+            // The same key gave other bytes.
+            reason.made_because = record.cause.clone();
         }
+        self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
         Ok(reason)
     }
 }

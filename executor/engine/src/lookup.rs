@@ -4,9 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cwm_contract::Label;
 
-use crate::action::resolve;
 use crate::scheduler::CellSpec;
-use cwm_action::{ActionFile, source_key};
+use cwm_action::source_key;
 use cwm_core::{Components, Key, OutputDigests, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::AcceptedChanges;
@@ -36,14 +35,6 @@ impl<'a> RunInputs<'a> {
     /// Returns a cell of the plan.
     pub fn cell(&self, index: usize) -> &'a Cell {
         &self.plan.cells[index]
-    }
-
-    /// Resolves the action of a cell. `record` returns the records of its sources, all of which are done.
-    ///
-    /// # Errors
-    /// A file from outside or a secret cannot be read.
-    pub fn resolve<'r>(&self, index: usize, record: impl Fn(usize) -> Option<&'r ActionRecord>) -> Result<ActionFile> {
-        resolve(self.plan, self.cell(index), self.files, self.pins, record).map(|(action, _)| action)
     }
 
     /// Returns these cells for the scheduler of a run on this machine, by index. An input comes before its readers.
@@ -91,29 +82,21 @@ impl<'a> RunInputs<'a> {
         if source_key::has_unpinned_url(components) {
             return latest_by_checksum(self.store, &components.key());
         }
-        let found = self.preferred_result(index, components.key())?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        for older in self.accepted.equivalent_keys(components) {
-            let found = self.preferred_result(index, older.key())?;
-            if found.is_some() {
-                return Ok(found);
+        for key in self.keys(components) {
+            let locked = self.locked_outputs(index, &key);
+            let candidates = self.store.candidates(&key, locked)?;
+            let available = if candidates.len() > 1 { self.store.available(&key, locked, self.files)? } else { None };
+            if let Some(found) = available.or(candidates.into_iter().next()) {
+                return Ok(Some(found));
             }
         }
         Ok(None)
     }
 
-    /// Returns the preferred result of one key.
-    fn preferred_result(&self, index: usize, key: Key) -> Result<Option<ActionRecord>> {
-        let locked = self.locked_outputs(index, &key);
-        let candidates = self.store.candidates(&key, locked)?;
-        if candidates.len() > 1
-            && let Some(available) = self.store.available(&key, locked, self.files)?
-        {
-            return Ok(Some(available));
-        }
-        Ok(candidates.into_iter().next())
+    /// Returns the keys of results that count for these components: today's, then those of older code whose change was accepted.
+    pub fn keys(&self, components: &Components) -> impl Iterator<Item = Key> {
+        let older = self.accepted.equivalent_keys(components).map(|older| older.key());
+        [components.key()].into_iter().chain(older)
     }
 }
 
@@ -134,11 +117,6 @@ pub fn input_origins(cell: &Cell) -> HashMap<(&str, String), &Origin> {
         }
     }
     origins
-}
-
-/// Returns the cells that a cell reads, by label: a cell may read thousands.
-pub fn sources_by_label(plan: &Plan, cell: &Cell) -> HashMap<String, usize> {
-    sources(cell).map(|source| (plan.cells[source].label.to_string(), source)).collect()
 }
 
 /// Describes the origin of a result.

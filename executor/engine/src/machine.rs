@@ -58,8 +58,8 @@ pub struct ResourcePool {
 /// A share of a [`ResourcePool`], until [`ResourcePool::release`].
 #[derive(Clone, Debug)]
 pub struct Allocation {
-    cores: u32,
-    memory: u64,
+    /// The share as its action sees it.
+    pub resources: Resources,
     devices: Vec<(usize, f64)>,
     /// Its accelerators, as CUDA_VISIBLE_DEVICES names them; none must be visible if this is empty, and whichever are if
     /// it is `None`.
@@ -102,7 +102,7 @@ impl ResourcePool {
 
     /// Allocates a share for these (clamped) needs, if that is free. A GPU that `device` names is the device of the share. If this
     /// machine does not know it, all stay visible: the stage opens it, or fails with what is missing.
-    pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Allocation, Resources)> {
+    pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<Allocation> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {
             return None;
@@ -120,7 +120,7 @@ impl ResourcePool {
         let is_unknown = matches!(device, DeviceChoice::Cuda(index) if index as usize >= self.machine.devices.len());
         let visible_devices = || devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
         let visible_devices = (!is_unknown).then(visible_devices);
-        Some((Allocation { cores, memory: needs.memory, devices, visible_devices }, resources))
+        Some(Allocation { resources, devices, visible_devices })
     }
 
     /// Picks the device that `device` names, or a part of it; else whole devices for whole numbers, and the fullest one that has
@@ -145,8 +145,8 @@ impl ResourcePool {
 
     /// Releases a share.
     pub fn release(&mut self, allocation: Allocation) {
-        self.cores += allocation.cores;
-        self.memory += allocation.memory;
+        self.cores += allocation.resources.cores as u32;
+        self.memory += allocation.resources.memory.unwrap_or(0);
         for (index, part) in allocation.devices {
             self.devices[index] += part;
         }
@@ -176,7 +176,7 @@ mod tests {
     fn shares_never_exceed_the_machine_and_come_back() {
         let mut pool = pool();
         let one = Needs { cpu: Some(1), gpu: 0.0, memory: 60 };
-        let (allocation, _) = pool.allocate(&one, DeviceChoice::Auto).unwrap();
+        let allocation = pool.allocate(&one, DeviceChoice::Auto).unwrap();
         assert!(pool.allocate(&one, DeviceChoice::Auto).is_none(), "memory is short");
         pool.release(allocation);
         assert!(pool.allocate(&one, DeviceChoice::Auto).is_some());
@@ -187,13 +187,10 @@ mod tests {
         let mut pool = pool();
         let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
         let taken: Vec<_> = (0..4).map(|_| pool.allocate(&quarter, DeviceChoice::Auto).unwrap()).collect();
-        assert!(taken.iter().all(|(allocation, _)| allocation.visible_devices.as_deref().unwrap() == ["0"]));
+        assert!(taken.iter().all(|allocation| allocation.visible_devices.as_deref().unwrap() == ["0"]));
         let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
-        let (allocation, resources) = pool.allocate(&whole, DeviceChoice::Auto).unwrap();
-        assert_eq!(
-            (allocation.visible_devices.unwrap()[0].as_str(), resources.devices[0].as_str()),
-            ("GPU-b", "cuda:1")
-        );
+        let Allocation { visible_devices, resources, .. } = pool.allocate(&whole, DeviceChoice::Auto).unwrap();
+        assert_eq!((visible_devices.unwrap()[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:1"));
         assert!(pool.allocate(&quarter, DeviceChoice::Auto).is_none());
     }
 
@@ -220,16 +217,19 @@ mod tests {
         let second = DeviceChoice::Cuda(1);
         assert_eq!(needs_on(second, &needs).gpu, 1.0);
         let half = needs_on(second, &Needs { gpu: 0.5, ..needs });
-        let (allocation, resources) = pool.allocate(&half, second).unwrap();
+        let allocation = pool.allocate(&half, second).unwrap();
         assert_eq!(allocation.visible_devices.as_deref().unwrap(), ["GPU-b"]);
-        assert_eq!((resources.devices, resources.device), (vec!["cuda:1".to_owned()], second));
+        assert_eq!(
+            (&allocation.resources.devices[..], allocation.resources.device),
+            (&["cuda:1".to_owned()][..], second)
+        );
         assert!(pool.allocate(&needs_on(second, &needs), second).is_none(), "half of it is taken");
         pool.release(allocation);
         assert!(pool.allocate(&needs_on(second, &needs), second).is_some());
         // The stage opens an unknown device, or fails.
-        let (allocation, _) = pool.allocate(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
+        let allocation = pool.allocate(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
         assert_eq!(allocation.visible_devices, None);
-        let (allocation, _) = pool.allocate(&needs, DeviceChoice::Auto).unwrap();
+        let allocation = pool.allocate(&needs, DeviceChoice::Auto).unwrap();
         assert_eq!(allocation.visible_devices.unwrap(), [""; 0]);
         assert_eq!(needs_on(DeviceChoice::Cpu, &Needs { gpu: 2.0, ..needs }).gpu, 0.0);
     }

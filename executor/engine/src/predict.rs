@@ -129,7 +129,7 @@ impl Predictor<'_> {
             _ => !is_built,
         };
         if !runs {
-            return Ok(Decision::Hit(key));
+            return Ok(Decision::Hit);
         }
         let mut lost_inputs = Vec::new();
         for input in self.scheduler.spec(cell).inputs.clone() {

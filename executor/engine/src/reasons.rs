@@ -2,86 +2,71 @@
 
 use std::cell::LazyCell;
 
-use cwm_contract::{FetchRequest, Origin as SourceOrigin};
+use cwm_contract::Origin as SourceOrigin;
 use jiff::Timestamp;
 
-use crate::action::resolve;
 use crate::cause::{Cause, differences};
 use crate::lock_updates::external_sources;
-use crate::lookup::{RunInputs, input_origins, sources_by_label};
+use crate::lookup::{RunInputs, input_origins};
 use crate::status::CacheStatus;
-use cwm_action::{ActionBody, ActionFile, source_key};
+use cwm_action::source_key;
 use cwm_core::{Components, Key, Result};
-use cwm_pipeline::plan::{Cell, Origin, Plan};
-use cwm_project::pins::Pins;
+use cwm_pipeline::plan::{Origin, Plan};
 use cwm_store::{ActionRecord, Store};
 
 /// Returns the record of a cell that is done, by its index.
 pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
 
-/// Returns the causes of a cell with this key that has no result.
+/// Returns the causes of a cell with these components that has no result. Without a `key`, some of its inputs are not known yet.
 ///
 /// # Errors
 /// The store cannot be read.
 pub fn rerun_causes(
     inputs: RunInputs<'_>,
     index: usize,
-    action: &ActionFile,
+    components: &Components,
+    key: Option<&Key>,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>> {
-    let RunInputs { store, locked, .. } = inputs;
-    let cell = inputs.cell(index);
-    let key = action.key;
-    let open = action.components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
-    let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
-    let unfinished = unfinished_attempt(store, &key)?;
-    let mut causes = match inputs.previous_record(&cell.label)? {
-        _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
-        Some(previous) => changes(inputs, index, &previous, action, record),
-        None => match locked.get(&cell.label) {
-            Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
-            // A failed attempt is no first run.
-            None if unfinished.is_some() => Vec::new(),
-            None => vec![Cause::NeverRan],
-        },
+    let store = inputs.store;
+    let label = &inputs.cell(index).label;
+    let (previous, line) = (inputs.previous_record(label)?, inputs.locked.get(label));
+    let lost = line.filter(|_| previous.is_none()).map(|line| &line.key);
+    let unfinished = key.map_or(Ok(None), |key| unfinished_attempt(store, key))?;
+    let open = components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
+    let mut causes = match (previous, line) {
+        _ if key.or(lost).is_some_and(|key| store.has_damaged_record(key)) => vec![Cause::RecordDamaged],
+        (Some(previous), _) => changes(inputs, index, &previous, components, record),
+        (None, Some(line)) => vec![Cause::RecordMissing { same: key.map(|key| line.key == *key) }],
+        // A failed attempt is no first run.
+        (None, None) if unfinished.is_some() => Vec::new(),
+        (None, None) => vec![Cause::NeverRan],
     };
     causes.extend(unfinished);
-    causes.extend(not_pinned);
+    causes.extend((open > 0).then_some(Cause::NotPinned { count: open }));
     Ok(causes)
 }
 
-/// Returns the causes of a cell of which some inputs are not known yet: the differences that do not depend on these inputs.
+/// Returns the causes of a cell of which some inputs are not known yet: those that do not depend on these inputs.
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read, or the store.
 pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>> {
-    let RunInputs { plan, store, locked, files, pins, .. } = inputs;
-    let cell = inputs.cell(index);
     let record = |source: usize| cache_status.record(source);
-    let (mut action, unknown) = resolve(plan, cell, files, pins, record)?;
-    let Some(previous) = inputs.previous_record(&cell.label)? else {
-        return Ok(vec![match locked.get(&cell.label) {
-            Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
-            Some(_) => Cause::RecordMissing { same: None },
-            None => Cause::NeverRan,
-        }]);
-    };
-    let mut new = Vec::new();
-    for (input, label) in unknown {
-        let before =
-            previous.components.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
-        match before {
+    let components = inputs.resolve(index, record)?.components;
+    let mut causes = rerun_causes(inputs, index, &components, None, &record)?;
+    let origins = input_origins(inputs.cell(index));
+    causes.retain_mut(|cause| {
+        let Cause::Input { name, label, old, new, .. } = cause else { return true };
+        match origins.get(&(name.as_str(), label.clone())) {
             // It may be the same again.
-            Some(before) => action.components.inputs.entry(input).or_default().push(before.clone()),
-            None => new.push((input, label)),
+            Some(Origin::Cell { index, .. }) if record(*index).is_none() => {
+                *new = None;
+                old.is_none()
+            }
+            _ => true,
         }
-    }
-    let mut causes = changes(inputs, index, &previous, &action, &record);
-    let origins = input_origins(cell);
-    causes.extend(new.into_iter().map(|(name, label)| {
-        let source = source_name(plan, origins.get(&(name.as_str(), label.clone())), &label);
-        Cause::Input { name, label, source, old: None, new: None, old_output: None }
-    }));
+    });
     Ok(causes)
 }
 
@@ -95,31 +80,38 @@ fn unfinished_attempt(store: &Store, key: &Key) -> Result<Option<Cause>> {
     Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
 }
 
-/// Returns the differences between the result `old` and the key of a cell now.
+/// Returns the differences between the result `old` of a cell and these components of it.
 pub fn changes(
     inputs: RunInputs<'_>,
     index: usize,
     old: &ActionRecord,
-    action: &ActionFile,
+    new: &Components,
     record: RecordOf<'_>,
 ) -> Vec<Cause> {
     let (plan, cell) = (inputs.plan, inputs.cell(index));
-    let mut causes = differences_of(plan, index, &old.components, &action.components);
-    let read = LazyCell::new(|| sources_by_label(plan, cell));
+    // An unpinned download has its checksum since it was fetched.
+    let pinned = source_key::with_checksums(&old.components, &old.fetched);
+    let mut causes = differences_of(plan, index, pinned.as_ref().unwrap_or(&old.components), new);
+    let origins = LazyCell::new(|| input_origins(cell));
     for cause in &mut causes {
         match cause {
-            Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } => {
-                let record = read.get(source.as_str()).copied().and_then(record);
-                let mut outputs = record.into_iter().flat_map(|record| &record.outputs);
+            Cause::Input { name, label, old: Some(old), new: Some(_), old_output, .. } => {
+                let Some(Origin::Cell { index, .. }) = origins.get(&(name.as_str(), label.clone())) else { continue };
+                let mut outputs = record(*index).into_iter().flat_map(|record| &record.outputs);
                 *old_output = outputs.find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone());
             }
-            Cause::Source { pinned, .. } => {
-                *pinned = matches!(&action.body, ActionBody::Stage { expected, .. } if !expected.is_empty());
+            Cause::Source { pinned, repinned, .. } => {
+                // A checksum in the pipeline has priority over a pin.
+                for source in external_sources(cell).iter().filter(|source| source.sha256.is_none()) {
+                    let SourceOrigin::Url(fetch) = &source.from else { continue };
+                    let Some(pin) = inputs.pins.get(fetch) else { continue };
+                    *pinned = true;
+                    *repinned |= old.fetched.iter().any(|one| one.fetch == *fetch && one.sha256 != pin.sha256);
+                }
             }
             _ => {}
         }
     }
-    mark_repinned(&mut causes, cell, old, inputs.pins);
     causes
 }
 
@@ -149,21 +141,4 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
         }
     }
     causes
-}
-
-/// Marks the source of a download as repinned, if its pin changed since the result `before`.
-pub fn mark_repinned(causes: &mut [Cause], cell: &Cell, before: &ActionRecord, pins: &Pins) {
-    let is_other = |fetch: &FetchRequest| {
-        let fetched = before.fetched.iter().find(|one| one.fetch == *fetch);
-        fetched.zip(pins.get(fetch)).is_some_and(|(fetched, pin)| fetched.sha256 != pin.sha256)
-    };
-    // A checksum in the pipeline has priority over a pin.
-    let is_repinned = external_sources(cell)
-        .iter()
-        .any(|one| matches!(&one.from, SourceOrigin::Url(fetch) if one.sha256.is_none() && is_other(fetch)));
-    for cause in causes {
-        if let (Cause::Source { pinned, repinned, .. }, true) = (cause, is_repinned) {
-            (*pinned, *repinned) = (true, true);
-        }
-    }
 }

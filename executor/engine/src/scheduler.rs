@@ -17,20 +17,17 @@
 //! | `Blocked`, `Skipped` | a cell that it depends on *skips*, or becomes `Skipped` by *again* | `Skipped` | `Skipped` |
 //! | `Ready` | any event, if the run is `Running`, no cell is `Deciding`, and it is the first in the plan's order | `Deciding` | `Decide` |
 //! | `Deciding` | `Decided(Hit)` | `Done` | `Done` |
-//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching`, as the owner of the key | `Fetch` |
+//! | `Deciding` | `Decided(Fetch)` | `Fetching`, as the owner of the key | |
 //! | `Deciding` | `Decided(SharesKey)`, and the key has an owner | `SharesKey`, as a waiter of the key | |
 //! | `Deciding` | `Decided(SharesKey)`, and the key has no owner | again | |
 //! | `Deciding` | `Decided(Miss)` with lost inputs | `Blocked`; those inputs that are `Done` are invalidated | |
-//! | `Deciding` | `Decided(Miss)`, and its inputs have to be uploaded | `Uploading`, as the owner of the key | `Upload` |
 //! | `Deciding` | `Decided(Miss)` otherwise | `Queued`, as the owner of the key | `Submit` |
 //! | `Deciding` | `Decided(Failed)` | `Failed`; skips | `Failed` |
 //! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped`; its descendants stay | `Skipped` |
 //! | `SharesKey` | the key is released | again | |
 //! | `Fetching` | `Fetched` | again; releases the key | |
-//! | `Uploading` | `Uploaded` | `Queued` | `Submit` |
-//! | `Uploading` | `NotUploaded(Some(input))` | releases the key; the input is invalidated if it is `Done`, and the cell `Blocked`; else again | |
-//! | `Uploading` | `NotUploaded(None)` | `Failed`; skips; releases the key | `Failed` |
 //! | `Queued` | `Accepted` | `Running`, not begun | |
+//! | `Queued` | `FilesLost` | again; releases the key | `Withdraw` |
 //! | `Queued` | `Failed`: it could not be submitted or started | `Failed`; skips; releases the key | `Failed` |
 //! | `Running` | `Began` | `Running`, begun | |
 //! | `Running` | `Finished`, and files of the result have to be fetched | again; releases the key | |
@@ -40,12 +37,12 @@
 //! | `Running` | `Failed` otherwise | `Failed`; skips; releases the key | `Failed` |
 //! | `Backoff` | `Timer`, when its time is over and the run is `Running` | again; releases the key | |
 //! | `Backoff` | `End` | `Failed`; skips | `Failed` |
-//! | `Done` | it is invalidated: a reader needs files of it that are lost | again | |
+//! | `Done` | `FilesLost`, or `Decided(Miss)` of a reader: a reader needs files of it that are lost | again | |
 //! | `Done` | `Finished` of an ancestor with another result, if all cells on a path between them are `Done` | again | |
 //! | `Ready`, `Deciding`, `SharesKey` | an input is no longer `Done` | `Blocked` | |
-//! | `Fetching`, `Uploading` | an input is no longer `Done` | `Blocked`; releases the key | |
+//! | `Fetching` | an input is no longer `Done` | `Blocked`; releases the key | |
 //! | `Queued` | an input is no longer `Done` | `Blocked`; releases the key | `Withdraw` |
-//! | `Blocked`, `Ready`, `Deciding`, `SharesKey`, `Fetching`, `Uploading`, `Queued`, `Running` | `End` | `Skipped` | |
+//! | `Blocked`, `Ready`, `Deciding`, `SharesKey`, `Fetching`, `Queued`, `Running` | `End` | `Skipped` | |
 //!
 //! If an input is no longer `Done`, readers in `Running`, `Backoff` and `Done` stay: they have opened their files, are decided
 //! again anyway, or have a result. `NotSelected`, `Failed` and `Stopped` are final, and so is `Skipped`. An event that does not
@@ -62,20 +59,18 @@
 //! | `Running`, `Draining` | `StopRequested` | `Stopping` |
 //! | `Stopping` | `StopRequested` | `Killing` |
 //!
-//! Only in `Running` a cell becomes `Deciding`, and a `Backoff` ends by `Timer`. Cells that are `Uploading` or `Queued` already
-//! still move when the scheduler receives their events; the engine starts none once the run drains.
+//! Only in `Running` a cell becomes `Deciding`, and a `Backoff` ends by `Timer`. Cells that are `Queued` already still move when the
+//! scheduler receives their events; the engine starts none once the run drains.
 //!
 //! # State of a key
 //!
 //! | part | changes |
 //! |---|---|
-//! | `owner`, the one cell that builds or fetches it | set by `Decided(FetchRecords)`, `Decided(FetchFiles)` and `Decided(Miss)` without lost inputs; removed when the key is released |
+//! | `owner`, the one cell that builds or fetches it | set by `Decided(Fetch)` and `Decided(Miss)` without lost inputs; removed when the key is released |
 //! | `waiters` | a cell is added when it becomes `SharesKey`; all are removed, and those still in `SharesKey` decided again, when the key is released |
 //! | `attempts` | one more on `Began` |
 //! | `is_built` | true on `Finished` |
 //! | `failed` | the cell, when it becomes `Failed` from `Running` after it began |
-//! | `records_requested` | true on `Decided(FetchRecords)` |
-//! | `files_requested` | true on `Decided(FetchFiles)`; false on `Finished` of a cell whose inputs are uploaded: a remote has its files |
 
 mod events;
 
@@ -96,8 +91,6 @@ pub struct CellSpec {
     pub is_exported: bool,
     /// The retry policy.
     pub retry: RetryOptions,
-    /// True if its inputs have to be uploaded before it is submitted.
-    pub needs_upload: bool,
     /// True if it continues when the run stops.
     pub outlives_run: bool,
 }
@@ -117,9 +110,7 @@ pub enum CellState {
     Fetching(Key),
     /// Another cell builds or fetches the same key.
     SharesKey(Key),
-    /// Its inputs are being uploaded.
-    Uploading(Key),
-    /// It was submitted to its executor.
+    /// It was submitted to its executor, or is when a remote has its inputs.
     Queued(Key),
     /// Its executor has started it.
     Running {
@@ -134,10 +125,7 @@ pub enum CellState {
         until: Duration,
     },
     /// Its result is known.
-    Done {
-        /// True if this run built it. False if it was recorded already, fetched, or built by another run meanwhile.
-        is_built: bool,
-    },
+    Done,
     /// It failed.
     Failed,
     /// It was stopped while it ran.
@@ -159,10 +147,6 @@ pub struct KeyState {
     pub is_built: bool,
     /// The cell that failed to build it.
     pub failed: Option<usize>,
-    /// True if its records were fetched.
-    pub records_requested: bool,
-    /// True if its files were fetched.
-    pub files_requested: bool,
 }
 
 /// The state of a run.
@@ -205,7 +189,7 @@ impl CellState {
     /// Returns true if the cell does not leave this state by itself.
     pub fn is_final(self) -> bool {
         use CellState::{Done, Failed, NotSelected, Skipped, Stopped};
-        matches!(self, NotSelected | Done { .. } | Failed | Stopped | Skipped)
+        matches!(self, NotSelected | Done | Failed | Stopped | Skipped)
     }
 }
 
@@ -307,23 +291,12 @@ impl Scheduler {
                 self.requeue(cell);
                 self.release(key);
             }
-            Event::Uploaded(cell) if let CellState::Uploading(key) = self.state(cell) => {
-                self.set(cell, CellState::Queued(key));
-                self.effects.push(Effect::Submit(cell));
-            }
-            Event::NotUploaded(cell, lost) if let CellState::Uploading(key) = self.state(cell) => {
-                match lost {
-                    Some(lost) => {
-                        self.invalidate(lost);
-                        // Another cell may have had it invalidated and built since.
-                        if let CellState::Uploading(_) = self.state(cell) {
-                            self.requeue(cell);
-                        }
-                    }
-                    None => self.end(cell, CellState::Failed),
-                }
+            Event::FilesLost(cell) if let CellState::Queued(key) = self.state(cell) => {
+                self.effects.push(Effect::Withdraw(cell));
+                self.requeue(cell);
                 self.release(key);
             }
+            Event::FilesLost(cell) => self.invalidate(cell),
             Event::Accepted(cell) if let CellState::Queued(key) = self.state(cell) => {
                 self.set(cell, CellState::Running { key, has_begun: false });
             }
@@ -386,17 +359,13 @@ impl Scheduler {
 
     fn decided(&mut self, cell: usize, decision: Decision) {
         match decision {
-            Decision::Hit(key) => {
-                let is_built = self.cells[cell].was_built && self.is_built(&key);
-                self.set(cell, CellState::Done { is_built });
+            Decision::Hit => {
+                self.set(cell, CellState::Done);
                 self.effects.push(Effect::Done(cell));
             }
-            Decision::FetchRecords(key) | Decision::FetchFiles(key) => {
-                let known = self.own(cell, key);
-                let is_records = matches!(decision, Decision::FetchRecords(_));
-                *(if is_records { &mut known.records_requested } else { &mut known.files_requested }) = true;
+            Decision::Fetch(key) => {
+                self.own(cell, key);
                 self.set(cell, CellState::Fetching(key));
-                self.effects.push(Effect::Fetch(cell));
             }
             Decision::SharesKey(key) => match self.keys.get_mut(&key).filter(|key| key.owner.is_some()) {
                 Some(known) => {
@@ -415,12 +384,8 @@ impl Scheduler {
             }
             Decision::Miss { key, .. } => {
                 self.own(cell, key);
-                let (state, effect) = match self.cells[cell].spec.needs_upload {
-                    true => (CellState::Uploading(key), Effect::Upload(cell)),
-                    false => (CellState::Queued(key), Effect::Submit(cell)),
-                };
-                self.set(cell, state);
-                self.effects.push(effect);
+                self.set(cell, CellState::Queued(key));
+                self.effects.push(Effect::Submit(cell));
             }
             Decision::Failed => self.end(cell, CellState::Failed),
             Decision::Skipped { because } => {
@@ -431,21 +396,18 @@ impl Scheduler {
     }
 
     fn finished(&mut self, cell: usize, key: Key, is_built: bool, has_changed: bool, is_fetched: bool) {
-        let known = self.keys.entry(key).or_default();
-        known.is_built = true;
-        // The files of a job without the shared store are with the remote.
-        known.files_requested &= !self.cells[cell].spec.needs_upload;
+        self.keys.entry(key).or_default().is_built = true;
         self.cells[cell].was_built |= is_built;
         if is_fetched {
             self.requeue(cell);
         } else {
-            self.set(cell, CellState::Done { is_built });
+            self.set(cell, CellState::Done);
             self.effects.push(Effect::Done(cell));
         }
         let mut changed = if has_changed { vec![cell] } else { Vec::new() };
         while let Some(cell) = changed.pop() {
             for dependent in self.cells[cell].dependents.clone() {
-                if matches!(self.state(dependent), CellState::Done { .. }) {
+                if self.state(dependent) == CellState::Done {
                     self.requeue(dependent);
                     changed.push(dependent);
                 }
@@ -476,7 +438,7 @@ impl Scheduler {
 
     /// Has a cell that was done built or fetched again. Its readers wait for that.
     fn invalidate(&mut self, lost: usize) {
-        if let CellState::Done { .. } = self.state(lost) {
+        if self.state(lost) == CellState::Done {
             self.requeue(lost);
         }
     }
@@ -496,10 +458,8 @@ impl Scheduler {
         }
     }
 
-    fn own(&mut self, cell: usize, key: Key) -> &mut KeyState {
-        let known = self.keys.entry(key).or_default();
-        known.owner = Some(cell);
-        known
+    fn own(&mut self, cell: usize, key: Key) {
+        self.keys.entry(key).or_default().owner = Some(cell);
     }
 
     /// Releases a key that no cell builds or fetches any more. The cells that waited for it are decided again.
@@ -544,18 +504,18 @@ impl Scheduler {
         if new == CellState::Ready {
             self.ready.insert(cell);
         }
-        let is_done = |state| matches!(state, CellState::Done { .. });
-        if is_done(old) == is_done(new) {
+        let is_done = new == CellState::Done;
+        if is_done == (old == CellState::Done) {
             return;
         }
         let dependents = self.cells[cell].dependents.clone();
         // All counts are right before a state depends on one.
         for &dependent in &dependents {
             let open_inputs = &mut self.cells[dependent].open_inputs;
-            *open_inputs = if is_done(new) { *open_inputs - 1 } else { *open_inputs + 1 };
+            *open_inputs = if is_done { *open_inputs - 1 } else { *open_inputs + 1 };
         }
         for dependent in dependents {
-            if !is_done(new) {
+            if !is_done {
                 self.block(dependent);
             } else if self.state(dependent) == CellState::Blocked && self.cells[dependent].open_inputs == 0 {
                 self.set(dependent, CellState::Ready);
@@ -570,7 +530,7 @@ impl Scheduler {
             CellState::Ready | CellState::Deciding | CellState::SharesKey(_) => {
                 self.set(cell, CellState::Blocked);
             }
-            CellState::Fetching(key) | CellState::Uploading(key) | CellState::Queued(key) => {
+            CellState::Fetching(key) | CellState::Queued(key) => {
                 if matches!(state, CellState::Queued(_)) {
                     self.effects.push(Effect::Withdraw(cell));
                 }

@@ -13,7 +13,7 @@ use super::submitted_task::TaskSpec;
 use super::watch::{Jobs, Watcher};
 use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
 use cwm_core::{locked, plural};
-use cwm_engine::{BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start, Task};
+use cwm_engine::{BatchExecutor, Cancel, Executor, RunEvent, Start, Task, Update, UpdateSender};
 use cwm_store::Store;
 
 /// Carries out actions as batch jobs.
@@ -23,14 +23,14 @@ pub struct SlurmExecutor {
     /// The tasks to submit, for the thread that watches; nothing once the executor is closed.
     tasks: Option<Sender<Vec<TaskSpec>>>,
     jobs: Arc<Mutex<Jobs>>,
-    events: ExecutorEvents,
+    events: UpdateSender,
 }
 
 impl SlurmExecutor {
     /// Returns the executor of a run that was started with `command`.
     pub fn of_run(store: Store, settings: JobSettings, command: String) -> BatchExecutor {
         let local_stages = settings.site.here.clone();
-        let start = move |events: ExecutorEvents| -> Box<dyn Executor> {
+        let start = move |events: UpdateSender| -> Box<dyn Executor> {
             let jobs: Arc<Mutex<Jobs>> = Arc::default();
             let (tasks, inbox) = channel();
             let watcher = Watcher::new(store.clone(), settings.clone(), command, jobs.clone(), events.clone());
@@ -40,7 +40,7 @@ impl SlurmExecutor {
                     let reason = "the thread that watches Slurm's jobs panicked: a bug in cwm";
                     let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
                     for &cell in &locked(&open).open {
-                        sender(ExecutorEvent::Exited(cell, Err(failure.clone())));
+                        sender(Update::Exited(cell, Err(failure.clone())));
                     }
                 }
             });
@@ -113,6 +113,6 @@ impl Executor for SlurmExecutor {
         let ends = if names.is_empty() { String::new() } else { format!("; `scancel {}` ends them", names.join(" ")) };
         let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
         let message = format!("{cells} with Slurm: jobs go on, and the same command finds them again{ends}{others}");
-        (self.events)(ExecutorEvent::Emit(RunEvent::Warning { message }));
+        (self.events)(Update::Emit(RunEvent::Warning { message }));
     }
 }

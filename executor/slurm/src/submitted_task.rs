@@ -7,7 +7,7 @@ use super::events_file::EventsFile;
 use super::queue::{JobPhase, QueueEntry};
 use super::request::ResourceRequest;
 use cwm_action::{ActionFailure, ActionMessage, ActionOutcome};
-use cwm_engine::{ExecutorEvent, ExecutorEvents};
+use cwm_engine::{Update, UpdateSender};
 
 /// A cell to submit, whose action file is written.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl SubmittedTask {
 
     /// Reads new events, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
     /// same attempt to the run.
-    pub fn forward_events(&mut self, run: &ExecutorEvents) {
+    pub fn forward_events(&mut self, run: &UpdateSender) {
         for message in self.events.read() {
             self.is_confirmed = true;
             let is_new = match &message {
@@ -87,7 +87,7 @@ impl SubmittedTask {
                 }
             };
             if is_new {
-                run(ExecutorEvent::Message(self.spec.cell, message));
+                run(Update::Message(self.spec.cell, message));
             }
         }
     }

@@ -13,7 +13,7 @@ use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{TaskObservation, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
 use cwm_core::{Backoff, Error, list_some, locked};
-use cwm_engine::{ExecutorEvent, ExecutorEvents, RunEvent};
+use cwm_engine::{RunEvent, Update, UpdateSender};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{Store, list_folder};
 
@@ -68,7 +68,7 @@ pub(super) struct Watcher {
     pub submissions: Submissions,
     polls: Polls,
     jobs: Arc<Mutex<Jobs>>,
-    pub events: ExecutorEvents,
+    pub events: UpdateSender,
     files: DigestCache,
 }
 
@@ -87,7 +87,7 @@ impl Watcher {
         settings: JobSettings,
         command: String,
         jobs: Arc<Mutex<Jobs>>,
-        events: ExecutorEvents,
+        events: UpdateSender,
     ) -> Self {
         let (next, poll, waiting) = (Instant::now(), settings.poll, BTreeMap::new());
         let backoff = Backoff::new(poll, LONGEST_PAUSE);
@@ -137,7 +137,7 @@ impl Watcher {
     }
 
     fn emit(&self, event: RunEvent) {
-        (self.events)(ExecutorEvent::Emit(event));
+        (self.events)(Update::Emit(event));
     }
 
     fn read_events(&mut self) {
@@ -245,7 +245,7 @@ impl Watcher {
     pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
         let failure = ActionFailure::from(error);
         for task in tasks {
-            (self.events)(ExecutorEvent::Exited(task.cell, Err(failure.clone())));
+            (self.events)(Update::Exited(task.cell, Err(failure.clone())));
         }
     }
 
@@ -280,7 +280,7 @@ impl Watcher {
                             .hint("`cwm run` submits it again; look into the log of the node"))
                     }
                 };
-                (self.events)(ExecutorEvent::Exited(cell, result));
+                (self.events)(Update::Exited(cell, result));
             }
             match watched.tasks.is_empty() {
                 true => watched.batch.close_if_over(),

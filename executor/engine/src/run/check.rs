@@ -25,7 +25,7 @@ impl Engine<'_> {
         })?;
         if !self.options.targets.contains(&index) {
             self.records[index] = Some(record);
-            return Ok(Decision::Hit(key));
+            return Ok(Decision::Hit);
         }
         let cell = inputs.cell(index);
         if cell.stage().is_some_and(|stage| !stage.is_repeatable(&cell.values)) {
@@ -34,7 +34,7 @@ impl Engine<'_> {
                 "{label}: its result is recorded, and a second run may give another, so it is not checked"
             ));
             self.records[index] = Some(record);
-            return Ok(Decision::Hit(key));
+            return Ok(Decision::Hit);
         }
         self.require_inputs(index)?;
         let outputs = record.output_digests();
@@ -44,7 +44,7 @@ impl Engine<'_> {
         }
         if let Some(differences) = self.report.checked.get(&(key, outputs)).cloned() {
             self.report_check(index, key, differences);
-            return Ok(Decision::Hit(key));
+            return Ok(Decision::Hit);
         }
         self.build(index, action, Vec::new())
     }

@@ -45,13 +45,9 @@ impl Engine<'_> {
         };
         let is_forced = self.options.force.contains(&index) && !is_built;
         if !is_own && !is_forced && self.may_fetch_records(index, &action, found.as_ref()) {
-            let work = self.work_of(index);
-            work.fetch_keys.push(key);
-            if found.is_none() {
-                let older = inputs.accepted.equivalent_keys(&action.components).map(|older| older.key());
-                work.fetch_keys.extend(older);
-            }
-            return Ok(Decision::FetchRecords(key));
+            let keys = if found.is_some() { vec![key] } else { inputs.keys(&action.components).collect() };
+            self.transfers.fetch_records(index, keys);
+            return Ok(Decision::Fetch(key));
         }
         let record = match found {
             Some(record) if !is_forced => record,
@@ -59,7 +55,8 @@ impl Engine<'_> {
                 let mut causes: Vec<Cause> = is_forced.then_some(Cause::Forced).into_iter().collect();
                 // A forced cell without a result would have run anyway.
                 if found.is_none() {
-                    causes.extend(rerun_causes(inputs, index, &action, &|source| self.records[source].as_ref())?);
+                    let record = |source: usize| self.records[source].as_ref();
+                    causes.extend(rerun_causes(inputs, index, &action.components, Some(&key), &record)?);
                 }
                 return self.build(index, action, causes);
             }
@@ -73,7 +70,7 @@ impl Engine<'_> {
         if missing.is_empty() {
             let is_accepted = record.components.code != action.components.code;
             self.hit(index, record, is_accepted, is_own);
-            return Ok(Decision::Hit(key));
+            return Ok(Decision::Hit);
         }
         if self.may_fetch_files(&record.key) {
             return self.request_files(index, &record.key);
@@ -93,7 +90,7 @@ impl Engine<'_> {
             return Ok(Decision::Failed);
         }
         // A job without the shared store does not read the files that are here.
-        let lost_inputs = if self.scheduler.spec(index).needs_upload { Vec::new() } else { self.lost_inputs(index)? };
+        let lost_inputs = if self.executors.is_remote(index) { Vec::new() } else { self.lost_inputs(index)? };
         if lost_inputs.is_empty() {
             action.cause = causes.iter().map(Cause::to_string).collect();
             self.work_of(index).action = Some(action);
@@ -125,13 +122,13 @@ impl Engine<'_> {
         let key = action.key;
         let locked = self.inputs.locked_outputs(index, &key);
         let is_enough = found.is_some_and(|found| locked.is_none_or(|locked| *locked == found.output_digests()));
-        let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
+        let was_requested = self.transfers.records_requested.contains(&key);
         self.transfers.can_fetch() && !is_enough && !was_requested && !source_key::has_unpinned_url(&action.components)
     }
 
     /// Returns true if the files of a result can be fetched, and were not requested yet.
     fn may_fetch_files(&self, key: &Key) -> bool {
-        self.transfers.can_fetch() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
+        self.transfers.can_fetch() && !self.transfers.files_requested.contains(key)
     }
 
     /// Returns true if the lock file names another result than `found`, which is recorded and whose files can be fetched.
@@ -146,15 +143,15 @@ impl Engine<'_> {
 
     fn request_files(&mut self, index: usize, key: &Key) -> Result<Decision> {
         let candidates = self.inputs.store.candidates(key, self.inputs.locked_outputs(index, key))?;
-        self.work_of(index).candidates = candidates;
-        Ok(Decision::FetchFiles(*key))
+        self.transfers.fetch_files(index, self.label(index), *key, candidates);
+        Ok(Decision::Fetch(*key))
     }
 
     /// Fails if the files of a result that a job made could not be fetched, unless all remotes answered and the job is of an
     /// earlier run: else the job would run a second time.
     fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<()> {
         let failure = self.transfers.failures.get(&index).filter(|failure| is_own || !failure.all_remotes_answered);
-        let Some(failure) = failure.filter(|_| self.scheduler.spec(index).needs_upload) else { return Ok(()) };
+        let Some(failure) = failure.filter(|_| self.executors.is_remote(index)) else { return Ok(()) };
         let missing = list_some(&failure.missing, 1);
         let message = format!("its result is with a remote, and files of it could not be fetched: {missing}");
         Err(Error::system(message).hint(

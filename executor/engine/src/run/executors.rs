@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::executor::{BatchExecutor, Executor, ExecutorEvents, Start, Task};
+use crate::executor::{BatchExecutor, Executor, Start, Task};
 use crate::local::LocalExecutor;
 use crate::lookup::RunInputs;
 use crate::machine::Machine;
+use crate::update::UpdateSender;
 
 /// The executors of a run, and the one of each cell.
 pub struct Executors {
@@ -18,12 +19,12 @@ pub struct Executors {
 
 impl Executors {
     /// Starts the executors for the cells of a plan.
-    pub fn new(inputs: RunInputs<'_>, machine: Machine, batch: Option<BatchExecutor>, events: ExecutorEvents) -> Self {
-        let local = LocalExecutor::new(inputs.store.clone(), machine, events.clone());
+    pub fn new(inputs: RunInputs<'_>, machine: Machine, batch: Option<BatchExecutor>, updates: UpdateSender) -> Self {
+        let local = LocalExecutor::new(inputs.store.clone(), machine, updates.clone());
         let mut all: Vec<Box<dyn Executor>> = vec![Box::new(local)];
         let is_local = |stage: &String| batch.as_ref().is_none_or(|batch| batch.local_stages.contains(stage));
         let of_cell = inputs.plan.cells.iter().map(|cell| usize::from(!is_local(&cell.label.stage))).collect();
-        all.extend(batch.map(|batch| (batch.start)(events)));
+        all.extend(batch.map(|batch| (batch.start)(updates)));
         let queues = all.iter().map(|_| BTreeMap::new()).collect();
         Executors { all, queues, of_cell }
     }
@@ -41,6 +42,11 @@ impl Executors {
     /// Starts the actions that fit the free resources. Returns the outcome of each start.
     pub fn start_queued(&mut self) -> Vec<Start> {
         self.all.iter_mut().zip(&mut self.queues).flat_map(|(executor, queue)| executor.start(queue)).collect()
+    }
+
+    /// Returns true if the job of a cell neither reads nor writes the store of the run.
+    pub fn is_remote(&self, cell: usize) -> bool {
+        !self.all[self.of_cell[cell]].shares_store()
     }
 
     /// Returns the executor of a cell.

@@ -20,11 +20,11 @@ use cwm_contract::Label;
 
 use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{Cancel, ExecutorEvent, Start, Task};
-use crate::fetch::TransferUpdate;
+use crate::executor::{Cancel, Start, Task};
 use crate::lookup::RunInputs;
 use crate::retry::max_attempts;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
+use crate::update::{Update, UpdateSender};
 use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
@@ -38,25 +38,14 @@ use transfers::Transfers;
 #[derive(Default)]
 struct Work {
     key: Option<Key>,
-    /// Keys of which records may be fetched.
-    fetch_keys: Vec<Key>,
-    /// Results of which files may be fetched.
-    candidates: Vec<ActionRecord>,
     action: Option<ActionFile>,
     /// The event of its start.
     started: Option<RunEvent>,
     /// When its work began: it may wait for another process first.
     began: Option<Instant>,
     /// The outcome that its action reported.
-    outcome: Option<ActionOutcome>,
+    outcome: Option<Result<ActionOutcome, ActionFailure>>,
     failure: Option<ActionFailure>,
-}
-
-/// A message to the event loop.
-enum Message {
-    Executor(ExecutorEvent),
-    Transfer(TransferUpdate),
-    Signal,
 }
 
 /// A run under way.
@@ -87,13 +76,12 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
     let targets: Vec<usize> = options.targets.iter().copied().collect();
     let selected = plan.ancestors(&targets);
     sinks.event(&RunEvent::Planned { cells: selected.len() });
-    let (messages, inbox) = channel();
+    let (sender, inbox) = channel();
+    let to_signal = sender.clone();
+    let signals = signals::watch(move || to_signal.send(Update::Signal).is_ok())?;
     // A run that has ended receives no more.
-    let (to_signal, to_transfers) = (messages.clone(), messages.clone());
-    let signals = signals::watch(move || to_signal.send(Message::Signal).is_ok())?;
-    let events = Arc::new(move |event| drop(messages.send(Message::Executor(event))));
-    let updates = Arc::new(move |update| drop(to_transfers.send(Message::Transfer(update))));
-    let mut executors = Executors::new(inputs, options.machine.clone(), options.batch.take(), events);
+    let updates: UpdateSender = Arc::new(move |update| drop(sender.send(update)));
+    let mut executors = Executors::new(inputs, options.machine.clone(), options.batch.take(), updates.clone());
     let mut specs = inputs.cell_specs(&selected);
     for index in selected {
         let Some(spec) = &mut specs[index] else { continue };
@@ -101,7 +89,6 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
             // A check reads recorded results, so no cell waits for another, and it fails at the first attempt.
             *spec = CellSpec::default();
         }
-        spec.needs_upload = !executors.of(index).shares_store();
         spec.outlives_run = executors.of(index).outlives_run();
     }
     let mut engine = Engine {
@@ -125,7 +112,7 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
 }
 
 impl Engine<'_> {
-    fn event_loop(&mut self, inbox: &Receiver<Message>) {
+    fn event_loop(&mut self, inbox: &Receiver<Update>) {
         self.on(Event::Begin);
         loop {
             if self.options.drain_requested.load(Ordering::SeqCst) {
@@ -144,30 +131,34 @@ impl Engine<'_> {
             self.save_results();
             const TICK: Duration = Duration::from_millis(500);
             match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
-                Ok(Message::Signal) => self.stop(),
-                Ok(Message::Transfer(update)) => self.on_transfer_update(update),
-                Ok(Message::Executor(event)) => self.on_executor_event(event),
+                Ok(update) => self.on_update(update),
                 Err(RecvTimeoutError::Timeout) => self.sinks.tick(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         self.executors.all.iter_mut().for_each(|executor| executor.close());
-        while let Ok(message) = inbox.try_recv() {
+        while let Ok(update) = inbox.try_recv() {
             // What was submitted and cancelled last.
-            if let Message::Executor(ExecutorEvent::Emit(event)) = message
-                && matches!(event, RunEvent::Warning { .. } | RunEvent::Submitted { .. })
-            {
+            if let Update::Emit(event @ (RunEvent::Warning { .. } | RunEvent::Submitted { .. })) = update {
                 self.sinks.event(&event);
             }
         }
-        for (cell, state) in self.scheduler.states().enumerate() {
-            if let CellState::Backoff { .. } = state
-                && let Some(Work { failure: Some(failure), .. }) = self.work.get_mut(&cell)
-            {
-                failure.message += " (stopped before it was tried again)";
-            }
-        }
         self.on(Event::End);
+    }
+
+    fn on_update(&mut self, update: Update) {
+        match update {
+            Update::Emit(event) => self.sinks.event(&event),
+            Update::Message(cell, message) => self.on_message(cell, message),
+            Update::Exited(cell, exited) => {
+                self.executors.of(cell).release(cell);
+                self.on_exit(cell, exited);
+            }
+            Update::RecordsFetched(cell, warnings) => self.on_records(cell, warnings),
+            Update::FilesFetched(cell, failure) => self.on_files(cell, failure),
+            Update::Uploaded(id, uploaded) => self.on_upload(&id, uploaded),
+            Update::Signal => self.stop(),
+        }
     }
 
     /// Saves the results so far if one has waited long enough for that; the caller saves the last ones.
@@ -186,7 +177,7 @@ impl Engine<'_> {
     /// Returns the record of every cell that is done, by index, and the cells that were built.
     fn results(&self) -> (Vec<Option<ActionRecord>>, BTreeSet<usize>) {
         let cells = self.scheduler.states().zip(&self.records);
-        let done = cells.map(|(state, record)| record.clone().filter(|_| matches!(state, CellState::Done { .. })));
+        let done = cells.map(|(state, record)| record.clone().filter(|_| state == CellState::Done));
         (done.collect(), (0..self.records.len()).filter(|index| self.scheduler.was_built(*index)).collect())
     }
 
@@ -213,9 +204,10 @@ impl Engine<'_> {
                     return Some(self.could_not_start(cell, error));
                 }
             }
-            Effect::Withdraw(cell) => self.executors.withdraw(cell),
-            Effect::Fetch(cell) => self.fetch(cell),
-            Effect::Upload(cell) => return self.upload_inputs(cell),
+            Effect::Withdraw(cell) => {
+                self.transfers.held.remove(&cell);
+                self.executors.withdraw(cell);
+            }
             Effect::Done(cell) => {
                 self.work.remove(&cell);
                 self.unsaved_since.get_or_insert_with(Instant::now);
@@ -246,7 +238,7 @@ impl Engine<'_> {
         self.inputs.store.attempt_folder(key, self.options.check)
     }
 
-    /// Hands a cell to its executor.
+    /// Hands a cell to its executor, or has its inputs uploaded first.
     fn submit(&mut self, cell: usize) -> Result<()> {
         let work = self.work.entry(cell).or_default();
         let mut action =
@@ -254,7 +246,7 @@ impl Engine<'_> {
         let attempts = self.scheduler.key(&action.key).map_or(0, |known| known.attempts);
         let (label, key, cause) = (self.inputs.cell(cell).label.clone(), action.key, action.cause.clone());
         work.started = Some(RunEvent::Started { label, key, cause, attempt: attempts + 1 });
-        let is_remote = self.scheduler.spec(cell).needs_upload;
+        let is_remote = self.executors.is_remote(cell);
         if is_remote {
             action.executable = executable_files(&action);
         }
@@ -276,9 +268,12 @@ impl Engine<'_> {
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        let opens_device = planned.stage().is_some_and(|stage| stage.uses_devices());
-        let time = planned.settings.time;
-        self.executors.submit(Task { cell, action, options, needs, device, opens_device, time });
+        let task = Task { cell, action, options, needs, device, time: planned.settings.time };
+        if is_remote {
+            self.upload_inputs(task)
+        } else {
+            self.executors.submit(task)
+        }
         Ok(())
     }
 
@@ -325,10 +320,10 @@ impl Engine<'_> {
     fn outcome(self) -> Outcome {
         let mut summary = Summary { interrupted: self.scheduler.run_state() >= RunState::Stopping, ..self.summary };
         let (records, ran) = self.results();
-        for state in self.scheduler.states() {
+        for (cell, state) in self.scheduler.states().enumerate() {
             match state {
-                CellState::Done { is_built: true } => summary.ran += 1,
-                CellState::Done { is_built: false } => summary.cached += 1,
+                CellState::Done if self.scheduler.was_built(cell) => summary.ran += 1,
+                CellState::Done => summary.cached += 1,
                 CellState::Failed => summary.failed += 1,
                 CellState::NotSelected => {}
                 _ => summary.skipped += 1,

@@ -5,11 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cwm_contract::Event as StageEvent;
-use jiff::Timestamp;
 
 use super::{Engine, Work};
 use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
-use crate::executor::ExecutorEvent;
 use crate::lookup::{by_checksum, latest_by_checksum};
 use crate::retry;
 use crate::scheduler::{CellState, Event, RunState};
@@ -19,23 +17,11 @@ use cwm_core::{Key, OutputDigests, Result, strip_ansi};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
-    pub(super) fn on_executor_event(&mut self, event: ExecutorEvent) {
-        match event {
-            ExecutorEvent::Emit(event) => self.sinks.event(&event),
-            ExecutorEvent::Message(cell, message) => self.on_message(cell, message),
-            ExecutorEvent::Exited(cell, exited) => {
-                self.executors.of(cell).release(cell);
-                self.on_exit(cell, exited);
-            }
-        }
-    }
-
-    fn on_message(&mut self, cell: usize, message: ActionMessage) {
+    pub(super) fn on_message(&mut self, cell: usize, message: ActionMessage) {
         let CellState::Running { .. } = self.scheduler.state(cell) else { return };
         let label = self.label(cell);
         match message {
-            ActionMessage::Outcome(Ok(outcome)) => self.work_of(cell).outcome = Some(outcome),
-            ActionMessage::Outcome(Err(failure)) => self.work_of(cell).failure = Some(failure),
+            ActionMessage::Outcome(outcome) => self.work_of(cell).outcome = Some(outcome),
             ActionMessage::Start => {
                 self.work_of(cell).began = Some(Instant::now());
                 if self.scheduler.spec(cell).outlives_run {
@@ -61,28 +47,28 @@ impl Engine<'_> {
     }
 
     /// Ends an attempt. The record in the store counts, not the message of the action.
-    fn on_exit(&mut self, cell: usize, exited: Result<(), ActionFailure>) {
+    pub(super) fn on_exit(&mut self, cell: usize, exited: Result<(), ActionFailure>) {
         let CellState::Running { key, .. } = self.scheduler.state(cell) else { return };
         let work = self.work_of(cell);
-        let (outcome, reported) = (work.outcome.take(), work.failure.take());
+        let outcome = work.outcome.take();
         if let Some(began) = work.began.take() {
             *self.report.run_time.entry(key).or_default() += began.elapsed();
         }
         let is_stopping = self.scheduler.run_state() >= RunState::Stopping;
         let system_failure =
             |message: &str, hint: &str| ActionFailure::new(ActionFailureKind::System, message).hint(hint);
-        let failure = match (reported, exited) {
-            (Some(failure), _) => failure,
-            (None, Ok(())) if self.options.check => match outcome {
-                Some(ActionOutcome::Comparison(differences)) => return self.finish_check(cell, key, differences),
+        let failure = match (outcome, exited) {
+            (Some(Err(failure)), _) => failure,
+            (outcome, Ok(())) if self.options.check => match outcome {
+                Some(Ok(ActionOutcome::Comparison(differences))) => return self.finish_check(cell, key, differences),
                 _ => system_failure(
                     "another check of the same ran at the same time",
                     "check it again when that has ended",
                 ),
             },
-            (None, Ok(())) => {
+            (outcome, Ok(())) => {
                 let outputs = match outcome {
-                    Some(ActionOutcome::NewResult(outputs)) => Some(outputs),
+                    Some(Ok(ActionOutcome::NewResult(outputs))) => Some(outputs),
                     _ => None,
                 };
                 match self.result(cell, &key, outputs.as_ref()) {
@@ -94,10 +80,10 @@ impl Engine<'_> {
                     Err(error) => error.into(),
                 }
             }
-            (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && is_stopping => {
+            (_, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && is_stopping => {
                 ActionFailure::cancelled()
             }
-            (None, Err(failure)) => failure,
+            (_, Err(failure)) => failure,
         };
         // It ended on request, or was killed because it did not.
         let was_stopped = match failure.kind {
@@ -114,30 +100,24 @@ impl Engine<'_> {
     fn finish(&mut self, cell: usize, record: ActionRecord, is_from_other_run: bool) {
         let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
-        let seconds = if is_from_other_run { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
+        // A job may have started before the run that waits for it.
+        let is_measured = !is_from_other_run && !self.scheduler.spec(cell).outlives_run;
+        let seconds = match self.work_of(cell).key {
+            Some(key) if is_measured => self.report.seconds(&key),
+            _ => record.circumstances.wall_seconds,
+        };
         let (key, note) = (record.key, self.note(cell, &record, is_from_other_run));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
         let before = self.records[cell].as_ref();
         let has_changed = before.is_some_and(|before| before.output_digests() != record.output_digests());
-        let is_fetched = match self.has_to_be_fetched(cell, &record) {
-            Ok(is_fetched) => is_fetched,
-            Err(error) => {
-                self.work_of(cell).failure = Some(error.into());
-                return self.on(Event::Failed { cell, is_transient: false, was_stopped: false });
-            }
-        };
+        let is_remote = self.executors.is_remote(cell);
+        if is_remote {
+            self.transfers.made_by_job(cell, &record);
+        }
+        // Its files are with the remote, and are wanted here.
+        let is_fetched = is_remote && self.scheduler.has_final_output(cell);
         self.records[cell] = Some(record);
         self.on(Event::Finished { cell, is_built: !is_from_other_run, has_changed, is_fetched });
-    }
-
-    /// Returns true if the files of a result are with the remote, where a job left them, and are wanted here.
-    fn has_to_be_fetched(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
-        if !self.scheduler.spec(cell).needs_upload {
-            return Ok(false);
-        }
-        self.transfers.made_by_job(cell, record);
-        let is_final = self.scheduler.has_final_output(cell);
-        Ok(is_final && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 
     /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
@@ -147,7 +127,7 @@ impl Engine<'_> {
             let preferred = self.inputs.locked_outputs(cell, key);
             let found = match store.available(key, preferred, self.inputs.files)? {
                 // Its files are with the remote.
-                None if self.scheduler.spec(cell).needs_upload => store.preferred_record(key, preferred)?,
+                None if self.executors.is_remote(cell) => store.preferred_record(key, preferred)?,
                 found => found,
             };
             return match found {
@@ -168,18 +148,6 @@ impl Engine<'_> {
             ));
         }
         candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made))
-    }
-
-    /// Returns the seconds that this run took for a result. If an equal result was recorded before, its record has those of the
-    /// earlier run.
-    fn seconds(&self, cell: usize, record: &ActionRecord) -> f64 {
-        let run_started = Timestamp::now() - self.began.elapsed();
-        // A job may have started before the run that waits for it.
-        let is_attempt_of_run = !self.scheduler.spec(cell).outlives_run || self.options.force.contains(&cell);
-        match self.work.get(&cell).and_then(|work| work.key) {
-            Some(key) if is_attempt_of_run && record.circumstances.started < run_started => self.report.seconds(&key),
-            _ => record.circumstances.wall_seconds,
-        }
     }
 
     /// Returns a note on the origin of a result.
@@ -209,26 +177,26 @@ impl Engine<'_> {
 
     pub(super) fn report_failure(&mut self, cell: usize) {
         let Some(Work { key, failure: Some(failure), .. }) = self.work.get(&cell) else { return };
-        let (key, ActionFailure { kind, message: reason, hint }, label) = (*key, failure.clone(), self.label(cell));
+        let (key, ActionFailure { kind, message: reason, hint }) = (*key, failure.clone());
         let log = key.map(|key| self.work_folder(&key).log()).filter(|log| log.is_file());
         let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
         let attempts = key.and_then(|key| self.scheduler.key(&key)).map_or(0, |known| known.attempts);
         let seconds = key.map_or(0.0, |key| self.report.seconds(&key));
-        let failed =
-            FailedCell { label: label.clone(), kind, reason: reason.clone(), attempts, seconds, log: log.clone() };
+        let label = self.label(cell);
+        let failed = FailedCell { label, key, kind, reason, hint, log_tail, log, attempts, seconds };
+        self.sinks.event(&RunEvent::Failed(failed.clone()));
         self.report.failed.insert(cell, failed);
-        self.sinks.event(&RunEvent::Failed { label, key, kind, reason, hint, log_tail, log, attempts, seconds });
     }
 
     pub(super) fn report_skipped(&mut self, cell: usize, because: usize) {
-        let (label, failed) = (self.label(cell), self.label(because));
+        let failed = self.label(because);
         match self.report.skipped.get_mut(&cell) {
             Some(skipped) if self.report.failed.contains_key(&because) => skipped.also.push(failed),
             Some(_) => {}
             None => {
-                let skipped = SkippedCell { label: label.clone(), because: failed.clone(), also: Vec::new() };
+                let skipped = SkippedCell { label: self.label(cell), because: failed, also: Vec::new() };
+                self.sinks.event(&RunEvent::Skipped(skipped.clone()));
                 self.report.skipped.insert(cell, skipped);
-                self.sinks.event(&RunEvent::Skipped { label, because: failed });
             }
         }
     }

@@ -5,19 +5,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use cwm_contract::Label;
 
-use super::{Engine, Work};
-use crate::cause::Cause;
-use crate::event::EventSink;
-use crate::fetch::{FetchFailure, RemoteTransfers, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
-use crate::scheduler::{CellState, Event};
+use super::Engine;
+use crate::executor::Task;
+use crate::fetch::{RemoteTransfers, UploadItem};
+use crate::scheduler::Event;
+use crate::update::{FetchFailure, UpdateSender, UploadId};
 use cwm_action::{ActionFailure, ActionFailureKind};
-use cwm_core::{Error, Key, Result};
+use cwm_core::Key;
 use cwm_store::ActionRecord;
 
 /// The remotes of a run, and the state of its requests.
 pub struct Transfers {
     remotes: Option<Box<dyn RemoteTransfers>>,
     updates: UpdateSender,
+    /// Keys whose records were requested.
+    pub records_requested: HashSet<Key>,
+    /// Keys whose files were requested, unless a job left a result of theirs with the remote since.
+    pub files_requested: HashSet<Key>,
     /// The last fetch of each cell, if files of the result did not come.
     pub failures: BTreeMap<usize, FetchFailure>,
     /// Warnings about remotes, each once.
@@ -25,6 +29,8 @@ pub struct Transfers {
     /// Items that the remote has.
     present: HashSet<UploadId>,
     uploading: HashMap<UploadId, PendingUpload>,
+    /// Jobs that are submitted when their inputs are uploaded.
+    pub held: BTreeMap<usize, Task>,
 }
 
 /// An item that is being uploaded.
@@ -38,8 +44,17 @@ struct PendingUpload {
 impl Transfers {
     /// Makes the requests of a run. `updates` receives the answers.
     pub fn new(remotes: Option<Box<dyn RemoteTransfers>>, updates: UpdateSender) -> Self {
-        let (failures, warnings, present) = Default::default();
-        Transfers { remotes, updates, failures, warnings, present, uploading: HashMap::new() }
+        Transfers {
+            remotes,
+            updates,
+            records_requested: HashSet::new(),
+            files_requested: HashSet::new(),
+            failures: BTreeMap::new(),
+            warnings: BTreeSet::new(),
+            present: HashSet::new(),
+            uploading: HashMap::new(),
+            held: BTreeMap::new(),
+        }
     }
 
     /// Returns true if results can be fetched.
@@ -47,9 +62,26 @@ impl Transfers {
         self.remotes.is_some()
     }
 
+    /// Fetches the records of these keys for a cell: its own key, and those of older code.
+    pub fn fetch_records(&mut self, cell: usize, keys: Vec<Key>) {
+        self.records_requested.extend(keys.first());
+        if let Some(remotes) = &self.remotes {
+            remotes.fetch_records(cell, keys, self.updates.clone());
+        }
+    }
+
+    /// Fetches the files of one of these results of a cell.
+    pub fn fetch_files(&mut self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>) {
+        self.files_requested.insert(key);
+        if let Some(remotes) = &self.remotes {
+            remotes.fetch_files(cell, label, key, candidates, self.updates.clone());
+        }
+    }
+
     /// Notes that a job has made this result of a cell, and that the remote has it.
     pub fn made_by_job(&mut self, cell: usize, record: &ActionRecord) {
         self.present.insert(UploadId::of(record));
+        self.files_requested.remove(&record.key);
         self.failures.remove(&cell);
     }
 
@@ -63,30 +95,14 @@ impl Transfers {
         });
         pending.waiting.insert(reader);
     }
-
-    /// Returns true if the cell waits for an upload.
-    fn is_waiting(&self, reader: usize) -> bool {
-        self.uploading.values().any(|upload| upload.waiting.contains(&reader))
-    }
 }
 
 impl Engine<'_> {
-    /// Fetches what the decision on a cell noted: records of keys, or else files of results.
-    pub(super) fn fetch(&mut self, cell: usize) {
-        let CellState::Fetching(key) = self.scheduler.state(cell) else { return };
-        let Work { fetch_keys, candidates, .. } = std::mem::take(self.work_of(cell));
-        let (Some(remotes), updates) = (&self.transfers.remotes, self.transfers.updates.clone()) else { return };
-        match fetch_keys.is_empty() {
-            false => remotes.fetch_records(cell, fetch_keys, updates),
-            true => remotes.fetch_files(cell, self.label(cell), key, candidates, updates),
-        }
-    }
-
-    /// Uploads the inputs of a cell. Returns an event at once if there is nothing to wait for.
-    pub(super) fn upload_inputs(&mut self, reader: usize) -> Option<Event> {
-        let (action, label) = (self.work.get(&reader)?.action.as_ref()?, self.label(reader));
-        for file in action.external_files() {
-            self.transfers.upload(reader, reader, label.clone(), action.key, UploadItem::File(file.clone()));
+    /// Uploads the inputs of a job, and submits it when the remote has all of them.
+    pub(super) fn upload_inputs(&mut self, task: Task) {
+        let (reader, key, label) = (task.cell, task.action.key, self.label(task.cell));
+        for file in task.action.external_files() {
+            self.transfers.upload(reader, reader, label.clone(), key, UploadItem::File(file.clone()));
         }
         for source in &self.scheduler.spec(reader).inputs {
             if let Some(record) = &self.records[*source] {
@@ -94,72 +110,73 @@ impl Engine<'_> {
                 self.transfers.upload(reader, *source, label, record.key, item);
             }
         }
-        (!self.transfers.is_waiting(reader)).then_some(Event::Uploaded(reader))
+        self.transfers.held.insert(reader, task);
+        self.submit_ready(reader);
     }
 
-    pub(super) fn on_transfer_update(&mut self, update: TransferUpdate) {
-        match update {
-            TransferUpdate::Emit(event) => self.sinks.event(&event),
-            TransferUpdate::RecordsFetched(cell, failures) => {
-                for warning in failures {
-                    if self.transfers.warnings.insert(warning.clone()) {
-                        self.sinks.warn(warning);
-                    }
-                }
-                self.on(Event::Fetched(cell));
-            }
-            TransferUpdate::FilesFetched(cell, failure) => {
-                self.transfers.failures.remove(&cell);
-                self.transfers.failures.extend(failure.map(|failure| (cell, failure)));
-                self.on(Event::Fetched(cell));
-            }
-            TransferUpdate::Uploaded(item, outcome) => self.uploaded(&item, outcome),
+    /// Submits a job that waits for no upload any more.
+    fn submit_ready(&mut self, reader: usize) {
+        let is_waiting = self.transfers.uploading.values().any(|upload| upload.waiting.contains(&reader));
+        if !is_waiting && let Some(task) = self.transfers.held.remove(&reader) {
+            self.executors.submit(task);
         }
     }
 
-    /// Ends an upload. Cells that waited for nothing else are submitted.
-    fn uploaded(&mut self, id: &UploadId, outcome: UploadOutcome) {
+    pub(super) fn on_records(&mut self, cell: usize, warnings: Vec<String>) {
+        for warning in warnings {
+            if self.transfers.warnings.insert(warning.clone()) {
+                self.sinks.warn(warning);
+            }
+        }
+        self.on(Event::Fetched(cell));
+    }
+
+    pub(super) fn on_files(&mut self, cell: usize, failure: Option<FetchFailure>) {
+        self.transfers.failures.remove(&cell);
+        self.transfers.failures.extend(failure.map(|failure| (cell, failure)));
+        self.on(Event::Fetched(cell));
+    }
+
+    /// Ends an upload. Jobs that waited for nothing else are submitted.
+    pub(super) fn on_upload(&mut self, id: &UploadId, uploaded: Result<bool, String>) {
         let Some(PendingUpload { cell, waiting }) = self.transfers.uploading.remove(id) else { return };
-        let failure = match outcome {
-            UploadOutcome::Present => {
+        // A cell may have another result since the request.
+        let is_current = self.records[cell].as_ref().is_some_and(|record| UploadId::of(record) == *id);
+        let failure = match uploaded {
+            Ok(true) => {
                 self.transfers.present.insert(id.clone());
+                return waiting.into_iter().for_each(|reader| self.submit_ready(reader));
+            }
+            Ok(false) if is_current && self.scheduler.was_built(cell) => {
+                let label = self.label(cell);
+                let message = format!("files of {label} are neither here nor with the remote although it has just run");
+                ActionFailure::new(ActionFailureKind::System, message)
+                    .hint("is something else deleting from the store, or from the remote?")
+            }
+            Ok(false) => {
+                if is_current {
+                    self.guard.wanted.insert(cell);
+                    self.on(Event::FilesLost(cell));
+                }
+                // Those that read a file from outside.
                 for reader in waiting {
-                    if !self.transfers.is_waiting(reader) {
-                        self.on(Event::Uploaded(reader));
+                    if self.transfers.held.contains_key(&reader) {
+                        self.on(Event::FilesLost(reader));
                     }
                 }
                 return;
             }
-            // The input is built again, unless that fails.
-            UploadOutcome::Unavailable => self.rebuild_unavailable(cell, id).err().map(ActionFailure::from),
-            UploadOutcome::Failed(reason) => {
+            Err(reason) => {
                 let message = format!("what its job is to read could not be sent to a remote: {reason}");
-                let failure = ActionFailure::new(ActionFailureKind::System, message);
-                Some(failure.hint("`cwm run` tries it again; nothing is computed or sent twice"))
+                ActionFailure::new(ActionFailureKind::System, message)
+                    .hint("`cwm run` tries it again; nothing is computed or sent twice")
             }
         };
         for reader in waiting {
-            if let Some(failure) = &failure {
+            if self.transfers.held.remove(&reader).is_some() {
                 self.work_of(reader).failure = Some(failure.clone());
+                self.on(Event::Failed { cell: reader, is_transient: false, was_stopped: false });
             }
-            self.on(Event::NotUploaded(reader, failure.is_none().then_some(cell)));
         }
-    }
-
-    /// Has a result built again of which files are neither here nor with the remote, unless it was just built.
-    fn rebuild_unavailable(&mut self, cell: usize, id: &UploadId) -> Result<()> {
-        // The cell may have been invalidated, or built with another result, since the request.
-        let is_done = matches!(self.scheduler.state(cell), CellState::Done { .. });
-        let record = self.records[cell].as_ref().filter(|record| is_done && UploadId::of(record) == *id);
-        let Some(record) = record else { return Ok(()) };
-        if self.scheduler.was_built(cell) {
-            let message =
-                format!("files of {} are neither here nor with the remote although it has just run", self.label(cell));
-            return Err(Error::system(message).hint("is something else deleting from the store, or from the remote?"));
-        }
-        let missing = self.inputs.store.missing(record, self.inputs.files)?;
-        let cause = Cause::from_missing(self.inputs.store, record, &missing)?;
-        self.guard.to_rebuild.insert(cell, cause);
-        Ok(())
     }
 }

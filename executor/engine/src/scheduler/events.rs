@@ -8,11 +8,9 @@ use cwm_core::Key;
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// It has a result.
-    Hit(Key),
-    /// Remotes may have a record of it.
-    FetchRecords(Key),
-    /// Remotes may have the files of its result.
-    FetchFiles(Key),
+    Hit,
+    /// Remotes may have a record of it, or the files of its result, and were asked. [`Event::Fetched`] is the answer.
+    Fetch(Key),
     /// Another cell builds or fetches its key.
     SharesKey(Key),
     /// It has to be built.
@@ -37,12 +35,10 @@ pub enum Event {
     Begin,
     /// The answer to [`Effect::Decide`].
     Decided(usize, Decision),
-    /// A fetch ended: the answer to [`Effect::Fetch`].
+    /// A fetch ended.
     Fetched(usize),
-    /// The inputs of a cell are uploaded.
-    Uploaded(usize),
-    /// An upload failed. If there is a cell, its result exists nowhere any more and has to be built again.
-    NotUploaded(usize, Option<usize>),
+    /// Files of the result of a cell that is done, or files that a queued cell reads, exist nowhere any more.
+    FilesLost(usize),
     /// The executor has started a cell.
     Accepted(usize),
     /// Its work has begun.
@@ -54,7 +50,7 @@ pub enum Event {
         is_built: bool,
         /// True if the result differs from the one that the cell had before.
         has_changed: bool,
-        /// True if files of it have to be fetched.
+        /// True if it is decided again, since files of it may have to be fetched.
         is_fetched: bool,
     },
     /// It has none.
@@ -80,10 +76,6 @@ pub enum Event {
 pub enum Effect {
     /// Decide on a cell. [`Event::Decided`] is the answer.
     Decide(usize),
-    /// Fetch records of a cell, or the files of its result, from remotes.
-    Fetch(usize),
-    /// Upload the inputs of a cell.
-    Upload(usize),
     /// Submit a cell to its executor.
     Submit(usize),
     /// Take it back.

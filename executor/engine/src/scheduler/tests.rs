@@ -20,6 +20,7 @@ struct Model {
     key: u8,
     retries: u32,
     is_batch: bool,
+    /// Its inputs are uploaded before it is queued.
     needs_upload: bool,
     cores: u32,
     is_selected: bool,
@@ -52,9 +53,12 @@ struct Simulation<'m> {
     /// What was submitted and not started.
     queued: BTreeMap<usize, ()>,
     /// What runs, with its share of the machine if it runs here.
-    running: BTreeMap<usize, Option<(u32, Allocation)>>,
+    running: BTreeMap<usize, Option<Allocation>>,
     fetching: Vec<usize>,
+    /// What was submitted and waits for the upload of its inputs.
     uploading: Vec<usize>,
+    /// Keys that were fetched.
+    requested: HashSet<Key>,
     /// Cells that have a result, if their key is decided upon.
     recorded: HashSet<Key>,
     /// How often files of a cell may still be lost.
@@ -84,7 +88,6 @@ impl<'m> Simulation<'m> {
             selected[index].then(|| CellSpec {
                 inputs: inputs(models, index),
                 retry,
-                needs_upload: model.needs_upload,
                 outlives_run: model.is_batch,
                 ..CellSpec::default()
             })
@@ -100,6 +103,7 @@ impl<'m> Simulation<'m> {
             running: BTreeMap::new(),
             fetching: Vec::new(),
             uploading: Vec::new(),
+            requested: HashSet::new(),
             recorded: HashSet::new(),
             losses: 3,
             skipped: HashSet::new(),
@@ -112,7 +116,7 @@ impl<'m> Simulation<'m> {
         while let Some(event) = events.pop() {
             let may_invalidate = matches!(
                 event,
-                Event::Decided(_, Decision::Miss { .. }) | Event::NotUploaded(..) | Event::Finished { .. }
+                Event::Decided(_, Decision::Miss { .. }) | Event::FilesLost(_) | Event::Finished { .. }
             );
             let effects = self.scheduler.on(event, self.now);
             self.check_properties(may_invalidate)?;
@@ -127,28 +131,23 @@ impl<'m> Simulation<'m> {
         let mut owners: HashMap<Key, usize> = HashMap::new();
         for (cell, model) in self.models.iter().enumerate() {
             let (before, now) = (self.before[cell], self.scheduler.state(cell));
-            if matches!(before, CellState::Done { .. }) && !matches!(now, CellState::Done { .. }) {
+            if before == CellState::Done && now != CellState::Done {
                 prop_assert!(may_invalidate, "{} left Done by itself", cell);
             }
             if matches!(before, CellState::Failed | CellState::Stopped | CellState::NotSelected) {
                 prop_assert_eq!(before, now, "{} went on after its end", cell);
             }
             // The inputs of a cell exist when it is decided upon or submitted. Those of a running cell may have been lost since.
-            if matches!(now, CellState::Ready | CellState::Deciding | CellState::Queued(_) | CellState::Uploading(_)) {
+            if matches!(now, CellState::Ready | CellState::Deciding | CellState::Queued(_)) {
                 for input in inputs(self.models, cell) {
-                    prop_assert!(
-                        matches!(self.scheduler.state(input), CellState::Done { .. }),
-                        "{} without {}",
-                        cell,
-                        input
-                    );
+                    prop_assert_eq!(self.scheduler.state(input), CellState::Done, "{} without {}", cell, input);
                 }
             }
-            let is_open = |input: &&usize| !matches!(self.scheduler.state(**input), CellState::Done { .. });
+            let is_open = |input: &&usize| self.scheduler.state(**input) != CellState::Done;
             let open = self.scheduler.spec(cell).inputs.iter().filter(is_open).count();
             prop_assert_eq!(self.scheduler.cells[cell].open_inputs, open, "open inputs of {}", cell);
-            use CellState::{Backoff, Fetching, Queued, Running, Uploading};
-            if let Fetching(key) | Uploading(key) | Queued(key) | Running { key, .. } | Backoff { key, .. } = now {
+            use CellState::{Backoff, Fetching, Queued, Running};
+            if let Fetching(key) | Queued(key) | Running { key, .. } | Backoff { key, .. } = now {
                 let other = owners.insert(key, cell);
                 prop_assert_eq!(other, None, "two cells have key {}", model.key);
             }
@@ -173,20 +172,21 @@ impl<'m> Simulation<'m> {
                 );
                 Some(Event::Decided(cell, self.decide(cell, random)))
             }
+            Effect::Submit(cell) if self.models[cell].needs_upload => {
+                prop_assert!(!self.uploading.contains(&cell), "{} was submitted twice", cell);
+                self.uploading.push(cell);
+                None
+            }
             Effect::Submit(cell) => {
                 prop_assert!(self.queued.insert(cell, ()).is_none(), "{} was submitted twice", cell);
                 None
             }
+            Effect::Withdraw(cell) if self.uploading.contains(&cell) => {
+                self.uploading.retain(|other| *other != cell);
+                None
+            }
             Effect::Withdraw(cell) => {
                 prop_assert!(self.queued.remove(&cell).is_some(), "{} was withdrawn and not queued", cell);
-                None
-            }
-            Effect::Fetch(cell) => {
-                self.fetching.push(cell);
-                None
-            }
-            Effect::Upload(cell) => {
-                self.uploading.push(cell);
                 None
             }
             Effect::Skipped { cell, because } => {
@@ -196,7 +196,7 @@ impl<'m> Simulation<'m> {
                 None
             }
             Effect::Done(cell) => {
-                let is_done = matches!(self.scheduler.state(cell), CellState::Done { .. });
+                let is_done = self.scheduler.state(cell) == CellState::Done;
                 prop_assert!(is_done || self.losses < 3);
                 None
             }
@@ -224,12 +224,11 @@ impl<'m> Simulation<'m> {
             return Decision::Failed;
         }
         if (self.recorded.contains(&key) || random(4) == 0) && random(6) > 0 {
-            return Decision::Hit(key);
+            return Decision::Hit;
         }
-        match random(4) {
-            0 if !known.records_requested => return Decision::FetchRecords(key),
-            1 if !known.files_requested => return Decision::FetchFiles(key),
-            _ => {}
+        if random(2) == 0 && self.requested.insert(key) {
+            self.fetching.push(cell);
+            return Decision::Fetch(key);
         }
         let mut lost_inputs = Vec::new();
         for input in self.scheduler.spec(cell).inputs.clone() {
@@ -247,15 +246,15 @@ impl<'m> Simulation<'m> {
         let models = self.models;
         let needs = |cell: usize| Needs { cpu: Some(models[cell].cores), gpu: 0.0, memory: 0 };
         let local = self.queued.keys().filter(|cell| !models[**cell].is_batch);
-        let placed = place(&mut self.pool, local.map(|cell| (*cell, needs(*cell), DeviceChoice::Auto, false)));
+        let placed = place(&mut self.pool, local.map(|cell| (*cell, needs(*cell), DeviceChoice::Auto, true)));
         let mut started: Vec<usize> = self.queued.keys().copied().filter(|cell| models[*cell].is_batch).collect();
         started.iter().for_each(|cell| drop(self.running.insert(*cell, None)));
         for one in placed {
             started.push(one.cell);
-            self.running.insert(one.cell, Some((one.resources.cores as u32, one.allocation)));
+            self.running.insert(one.cell, Some(one.allocation));
         }
-        let used: u32 = self.running.values().flatten().map(|(cores, _)| *cores).sum();
-        prop_assert!(used <= CORES, "{} cores are in use", used);
+        let used: usize = self.running.values().flatten().map(|allocation| allocation.resources.cores).sum();
+        prop_assert!(used <= CORES as usize, "{} cores are in use", used);
         for cell in started {
             self.queued.remove(&cell);
             match random(20) {
@@ -270,7 +269,7 @@ impl<'m> Simulation<'m> {
     }
 
     fn release(&mut self, cell: usize) {
-        if let Some(Some((_, allocation))) = self.running.remove(&cell) {
+        if let Some(Some(allocation)) = self.running.remove(&cell) {
             self.pool.release(allocation);
         }
     }
@@ -285,14 +284,18 @@ impl<'m> Simulation<'m> {
             }
             1 if !self.uploading.is_empty() => {
                 let cell = self.uploading.swap_remove(pick(self.uploading.len(), random));
-                let lost = self.scheduler.spec(cell).inputs.first().copied();
+                let input = self.scheduler.spec(cell).inputs.first().copied();
                 match random(6) {
-                    0 => self.on(Event::NotUploaded(cell, None), random),
-                    1 if self.losses > 0 && lost.is_some() => {
+                    0 => self.on(Event::Failed { cell, is_transient: false, was_stopped: false }, random),
+                    1 if self.losses > 0 => {
                         self.losses -= 1;
-                        self.on(Event::NotUploaded(cell, lost), random)
+                        self.uploading.push(cell);
+                        self.on(Event::FilesLost(input.unwrap_or(cell)), random)
                     }
-                    _ => self.on(Event::Uploaded(cell), random),
+                    _ => {
+                        self.queued.insert(cell, ());
+                        Ok(())
+                    }
                 }
             }
             2 => {
@@ -411,7 +414,7 @@ fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     let at = Duration::from_secs;
     assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
-    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2)]);
+    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit), at(0)), [Effect::Done(2)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
     scheduler.on(Event::Accepted(0), at(0));
     scheduler.on(Event::Began(0), at(0));
@@ -433,8 +436,8 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[0]), spec(&[0])]);
     let now = Duration::ZERO;
     scheduler.on(Event::Begin, now);
-    scheduler.on(Event::Decided(0, Decision::Hit(key(0))), now);
-    assert_eq!(scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now), [Effect::Done(1), Effect::Decide(2)]);
+    scheduler.on(Event::Decided(0, Decision::Hit), now);
+    assert_eq!(scheduler.on(Event::Decided(1, Decision::Hit), now), [Effect::Done(1), Effect::Decide(2)]);
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
