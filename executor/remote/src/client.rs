@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStoreExt, PutPayload};
 use tokio::sync::{OwnedMutexGuard, Semaphore};
@@ -208,17 +208,8 @@ impl Client {
     /// # Errors
     /// It cannot be listed.
     pub async fn names(&self, name: &str) -> Result<BTreeSet<String>> {
-        let mut names = BTreeSet::new();
-        let mut entries = self.location.store.list(Some(&self.path(name)?));
-        loop {
-            match self.request(async { entries.next().await.transpose() }).await {
-                Ok(None) => return Ok(names),
-                Ok(Some(meta)) => _ = names.insert(meta.location.to_string()),
-                // Another process was just renaming it.
-                Err(RemoteError::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let entries = self.location.store.list(Some(&self.path(name)?));
+        self.request(entries.map_ok(|meta| meta.location.to_string()).try_collect()).await
     }
 
     /// Makes a request, which `object_store` retries. Fails at once if the last one was not answered, less than a minute ago.

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::{RemoteError, Result};
+use cwm_core::files::Result as FileResult;
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind};
 use cwm_store::{PartialObject, partial_name};
 
@@ -50,31 +51,34 @@ pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<(
 /// # Errors
 /// The disk refuses.
 pub fn put(root: &Path, name: &str, digest: &Digest, from: &mut impl Read) -> Result<()> {
-    let place = &root.join(name);
+    write(root, &root.join(name), digest, from).map_err(from_disk)
+}
+
+fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> FileResult<()> {
     create_parents(root, place)?;
     let disk = DurableFs::default();
     let folder = place.parent().unwrap_or(root);
     // The partial object that a killed upload of the same content left is used up, unless somebody has it: nothing else removes it.
     let (temporary, mut to) = match PartialObject::open(folder.join(partial_name(digest)), digest) {
         Ok(Some(partial)) => (disk.adopt(partial.path().to_owned()), partial.file),
-        Ok(None) | Err(_) => disk.new_file(folder).map(|(file, temporary)| (temporary, file)).map_err(from_disk)?,
+        Ok(None) | Err(_) => disk.new_file(folder).map(|(file, temporary)| (temporary, file))?,
     };
     // The copy shares extents, or is made within the system, where that is possible.
     let copied = to.set_len(0).and_then(|()| io::copy(from, &mut to)).and_then(|_| to.sync_all());
-    copied.map_err(FileError::io("write", place)).map_err(from_disk)?;
-    temporary.persist(place).map_err(from_disk)?;
-    disk.sync_folder(folder).map_err(from_disk)
+    copied.map_err(FileError::io("write", place))?;
+    temporary.persist(place)?;
+    disk.sync_folder(folder)
 }
 
 /// Makes the folders between the remote's own and the file.
-fn create_parents(folder: &Path, place: &Path) -> Result<()> {
+fn create_parents(folder: &Path, place: &Path) -> FileResult<()> {
     let disk = DurableFs::default();
     let missing: Vec<&Path> =
         place.ancestors().skip(1).take_while(|above| *above != folder && !above.is_dir()).collect();
     for made in missing.into_iter().rev() {
-        disk.make_folder(made).map_err(from_disk)?;
+        disk.make_folder(made)?;
         if let Some(above) = made.parent() {
-            disk.sync_folder(above).map_err(from_disk)?;
+            disk.sync_folder(above)?;
         }
     }
     Ok(())

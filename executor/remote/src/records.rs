@@ -27,8 +27,10 @@ pub struct FoundRecords {
 /// It does not come, or is wrong.
 pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
     let bytes = RemoteError::optional(client.read_small(&layout::index(key), index::LARGEST).await)?;
-    let invalid = |what: String| RemoteError::Invalid(format!("the index of {} {what}", key.short()));
-    bytes.map_or(Ok(Index::default()), |bytes| index::decode(&bytes).map_err(invalid))
+    let fix = "`cwm push` by a person who has a result of it writes it anew";
+    let invalid =
+        || RemoteError::Invalid(format!("the index of {} is not written as this cwm writes it; {fix}", key.short()));
+    bytes.map_or(Ok(Index::default()), |bytes| index::decode(&bytes).ok_or_else(invalid))
 }
 
 /// Fetches one record, and checks it.

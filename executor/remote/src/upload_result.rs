@@ -1,6 +1,6 @@
 //! Uploads a result to a remote: the files, then the lists of folders, then the record, then the index that names it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -14,7 +14,7 @@ use super::records::{index_of, record};
 use super::result_bundle::{LocalObject, ResultBundle};
 use super::transfer::TransferStats;
 use cwm_core::{Digest, Key};
-use cwm_store::{LARGEST_RECORD, Store, check_record};
+use cwm_store::Store;
 
 /// Objects of one result that are uploaded at a time.
 const CONCURRENT: usize = 8;
@@ -42,14 +42,12 @@ impl Upload<'_> {
     /// The remote does not take it. What was sent stays, and is not sent again.
     pub async fn result(self, bundle: &ResultBundle) -> Result<TransferStats> {
         let (client, stats) = (self.client, self.objects(&bundle.objects).await?);
-        let mut index = index_or_none(client, &bundle.key).await?;
+        // By force the index is made anew, of all records that are there and intact.
+        let index = if self.force { Index::default() } else { index_or_none(client, &bundle.key).await? };
         // The same result of somebody else's stands for ours.
         if self.force || !index.values().any(|result| *result == bundle.result) {
             let digest = Digest::of(&bundle.record);
             client.put(&layout::record(&bundle.key, &digest), Bytes::from(bundle.record.clone())).await?;
-            if self.force {
-                index = repair_index(client, &bundle.key, index).await?;
-            }
             enter(client, &bundle.key, index, digest, bundle.result).await?;
         }
         Ok(TransferStats { seconds: self.progress.seconds(), ..stats })
@@ -76,41 +74,21 @@ impl Upload<'_> {
     }
 }
 
-/// Removes records from an index that are gone or damaged, and corrects the results of the others. Returns the index.
-async fn repair_index(client: &Client, key: &Key, index: Index) -> Result<Index> {
-    let mut valid = Index::default();
-    for (digest, result) in &index {
-        let bytes = match client.read_small(&layout::record(key, digest), LARGEST_RECORD).await {
-            Ok(bytes) if Digest::of(&bytes) == *digest => bytes,
-            Ok(_) | Err(RemoteError::Invalid(_) | RemoteError::NotFound) => continue,
-            Err(error) => return Err(error),
-        };
-        // A newer cwm may have written one that this cwm cannot read.
-        let result = check_record(key, &bytes).map_or(*result, |found| result_of(&found.output_digests()));
-        valid.insert(*digest, result);
-    }
-    if valid != index {
-        client.put(&layout::index(key), Bytes::from(index::encode(&valid))).await?;
-    }
-    Ok(valid)
-}
-
 /// Enters a record, which is there, into the index of its key, beside all others that are there: until the index names all that are
 /// listed. Somebody else may write theirs meanwhile, without ours.
 async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, result: Digest) -> Result<()> {
-    // Files that are named like a record and are none stay out.
-    let mut invalid = BTreeSet::new();
     for _ in 0..ROUNDS {
         let mut index = current.clone();
         index.insert(digest, result);
         let names = client.names(&layout::actions(key)).await?;
         for other in names.iter().filter_map(|name| layout::digest_of_record(name)) {
-            if index.contains_key(&other) || invalid.contains(&other) {
+            if index.contains_key(&other) {
                 continue;
             }
             match record(client, key, &other).await {
                 Ok((found, _)) => drop(index.insert(other, result_of(&found.output_digests()))),
-                Err(RemoteError::Invalid(_) | RemoteError::NotFound) => drop(invalid.insert(other)),
+                // A file that is named like a record and is none stays out.
+                Err(RemoteError::Invalid(_) | RemoteError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
