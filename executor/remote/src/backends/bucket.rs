@@ -1,6 +1,6 @@
 //! URLs of buckets: `s3://bucket/prefix`.
 
-use super::{check_server_url, invalid};
+use super::check_server_url;
 use cwm_project::site::InvalidRemote;
 
 /// Checks the URL of a bucket (Azure's container), without its scheme. Only characters are allowed that need no escaping anywhere.
@@ -8,18 +8,7 @@ use cwm_project::site::InvalidRemote;
 /// # Errors
 /// It is none, or holds credentials.
 pub fn check(rest: &str) -> Result<(), InvalidRemote> {
-    check_server_url(rest)?;
-    let (name, prefix) = split(rest);
-    let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if !is_plain(name) {
-        return invalid("the name of a bucket has letters, digits, `-`, `_` and `.`", None);
-    }
-    let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && is_plain(part);
-    if !prefix.is_empty() && !prefix.split('/').all(is_part) {
-        let message = "the prefix in a bucket has letters, digits, `-`, `_` and `.` between single slashes";
-        return invalid(message, Some("such as `s3://bucket/teams/chess`"));
-    }
-    Ok(())
+    check_server_url(rest, "-_./")
 }
 
 /// Returns the name of the bucket, and the prefix of all names in it, without slashes at its ends.

@@ -49,13 +49,13 @@ pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Set
     Ok(found)
 }
 
-/// Returns the variables that settings come from, with the files that they name.
+/// Returns where the settings of a remote come from: cwm.toml, and these variables with the files that they name.
 pub fn sources<K>(settings: &[Setting<K>]) -> String {
     let source = |Setting { variable, value, .. }: &Setting<K>| match Path::new(value).is_absolute() {
-        true => format!("{variable}, {value}"),
-        false => variable.clone(),
+        true => format!(", {variable}, {value}"),
+        false => format!(", {variable}"),
     };
-    settings.iter().map(source).collect::<Vec<_>>().join(", ")
+    "cwm.toml".to_owned() + &settings.iter().map(source).collect::<String>()
 }
 
 /// Returns the value of `name`, without space around it, such as the line break that `$(cat file)` leaves out and other ways

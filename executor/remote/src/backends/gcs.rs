@@ -1,7 +1,5 @@
 //! Google Cloud Storage: `gs://bucket/prefix`.
 
-use std::path::Path;
-
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 
 use super::{Backend, Location, bucket, connect, environment};
@@ -29,9 +27,8 @@ fn open(remote: &Remote, rest: &str) -> Result<Location> {
     let is_ours = |name: &str| name.starts_with("GOOGLE_") || name == "SERVICE_ACCOUNT";
     let settings = environment::settings::<GoogleConfigKey>(is_ours)?;
     let mut sources = environment::sources(&settings);
-    let usual = std::env::var_os("HOME").map(|home| Path::new(&home).join(GCLOUD_CREDENTIALS));
-    if let (true, Some(usual)) = (sources.is_empty(), usual.filter(|file| file.exists())) {
-        sources = usual.display().to_string();
+    if settings.is_empty() {
+        sources += &format!(", ~/{GCLOUD_CREDENTIALS}");
     }
     let builder = GoogleCloudStorageBuilder::new().with_bucket_name(bucket);
     // A name with Google's prefix comes before the one without.

@@ -11,7 +11,7 @@ use cwm_project::site::{InvalidRemote, Remote, WHERE_CREDENTIALS_ARE, is_secret}
 /// Folders that web servers hand out.
 pub static HTTP: Backend = Backend {
     schemes: &["http", "https"],
-    url_form: "http://HOST/PATH or https://HOST/PATH",
+    url_form: "http://HOST/PATH or https://HOST/PATH (read only)",
     option_keys: &[],
     is_read_only: true,
     credentials_advice: None,
@@ -24,10 +24,7 @@ pub static HTTP: Backend = Backend {
 /// # Errors
 /// It is none, or may hold a credential.
 pub fn check(_: &Remote, rest: &str) -> Result<(), InvalidRemote> {
-    check_server_url(rest)?;
-    if rest.contains(char::is_whitespace) || rest.split('/').any(|part| part == "." || part == "..") {
-        return invalid("a remote's URL has no spaces, and no part that is `.` or `..`", None);
-    }
+    check_server_url(rest, "-_.~:/%=+,[]")?;
     if has_parameters(rest) {
         return invalid("a remote's URL has no parameters", Some(WHERE_CREDENTIALS_ARE));
     }
@@ -35,7 +32,7 @@ pub fn check(_: &Remote, rest: &str) -> Result<(), InvalidRemote> {
 }
 
 fn open(remote: &Remote, _: &str) -> Result<Location> {
-    let store = connect!(HttpBuilder::new().with_url(remote.url.trim_end_matches('/')), remote, HTTP, "");
+    let store = connect!(HttpBuilder::new().with_url(remote.url.trim_end_matches('/')), remote, HTTP, "cwm.toml");
     Ok(Location { store: Arc::new(store), multipart: None, prefix: String::new(), folder: None })
 }
 
@@ -44,7 +41,5 @@ fn has_parameters(path: &str) -> bool {
     let encoded = path.split('%').skip(1).map(|part| part.get(..2).unwrap_or_default().to_ascii_lowercase());
     let reserved = ["23", "25", "26", "3a", "3b", "3d", "3f", "40", "5c"];
     let mut named = path.split('/').filter_map(|part| part.split_once('='));
-    path.contains([';', '&', '\\'])
-        || encoded.into_iter().any(|code| reserved.contains(&code.as_str()))
-        || named.any(|(name, _)| is_secret(name))
+    encoded.into_iter().any(|code| reserved.contains(&code.as_str())) || named.any(|(name, _)| is_secret(name))
 }

@@ -99,11 +99,7 @@ impl Kinds {
 
     /// Returns the forms of the URLs of all kinds, for the help of commands.
     pub fn url_forms() -> String {
-        let form = |backend: &&Backend| match backend.is_read_only {
-            true => format!("{} (read only)", backend.url_form),
-            false => backend.url_form.to_owned(),
-        };
-        BACKENDS.iter().map(form).collect::<Vec<_>>().join(", ")
+        BACKENDS.iter().map(|backend| backend.url_form).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -155,16 +151,19 @@ fn backend_of(url: &str) -> Result<(&'static Backend, &str), InvalidRemote> {
     Ok((backend, rest))
 }
 
-/// Refuses credentials in the URL of a server, and a URL that names none.
-fn check_server_url(rest: &str) -> Result<(), InvalidRemote> {
-    if rest.contains('@') {
-        return invalid("a remote's URL holds no credentials", Some(WHERE_CREDENTIALS_ARE));
-    }
-    if rest.contains(['?', '#']) {
-        return invalid("a remote's URL has no `?` and no `#`", Some(WHERE_CREDENTIALS_ARE));
-    }
+/// Checks the URL of a server, without its scheme: it names a host or a bucket, and has letters, digits and `others` only. So it has
+/// no credentials and no parameters.
+fn check_server_url(rest: &str, others: &str) -> Result<(), InvalidRemote> {
     if rest.is_empty() || rest.starts_with('/') {
         return invalid("a remote's URL names a host, or a bucket", Some("such as `s3://bucket/prefix`"));
+    }
+    if !rest.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c)) {
+        let message =
+            format!("a remote's URL of this kind has letters from a to z, digits and `{others}`, and no credentials");
+        return invalid(&message, Some(WHERE_CREDENTIALS_ARE));
+    }
+    if rest.trim_end_matches('/').split('/').any(|part| ["", ".", ".."].contains(&part)) {
+        return invalid("a remote's URL has single slashes, and no part that is `.` or `..`", None);
     }
     Ok(())
 }
@@ -201,10 +200,9 @@ fn connection(remote: &Remote) -> (Connector, RetryConfig, ClientOptions) {
 /// The error of a builder: nothing was requested, so that a retry does not help.
 fn misconfigured(error: &object_store::Error, kind: &Backend, sources: &str) -> RemoteError {
     match RemoteError::of(error, kind.credentials_advice) {
-        RemoteError::Refused(reason) | RemoteError::Unreachable(reason) => RemoteError::Refused(match sources {
-            "" => reason,
-            sources => format!("the settings in {sources}: {reason}"),
-        }),
+        RemoteError::Refused(reason) | RemoteError::Unreachable(reason) => {
+            RemoteError::Refused(format!("the settings in {sources}: {reason}"))
+        }
         error => error,
     }
 }
