@@ -35,7 +35,7 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettin
         JobStore::Shared => None,
         JobStore::Remote => Some(remote_store(arguments, site)?),
     };
-    Ok(Some(JobSettings { remote_store, ..JobSettings::from(&site.slurm) }))
+    Ok(Some(JobSettings { site: site.slurm.clone(), remote_store }))
 }
 
 /// Returns the remotes through which jobs that do not share the run's store exchange content.
@@ -79,8 +79,7 @@ pub fn detach(workspace: &Workspace, arguments: &RunArguments, settings: &JobSet
     let executor = arguments.execution.executor.is_none().then(|| "--executor=slurm".to_owned());
     let words: Vec<String> = words.chain(executor).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
-    let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &retry_command::invocation())?;
-    let what = if run.already_running { "is already a run of this pipeline" } else { "runs it" };
-    print(&format!("job {} {what}; it writes to {}", run.job, run.output.display()))?;
+    let command = retry_command::invocation();
+    print(&cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &command)?)?;
     Ok(ExitCode::OK)
 }

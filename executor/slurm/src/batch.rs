@@ -23,13 +23,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::binary;
-use super::events_file::EventsFile;
+use super::events_file::new_messages;
 use super::isolated::RemoteStoreConfig;
 use super::request::{JobScript, JobTemplate, ResourceRequest};
 use super::settings::JobSettings;
 use super::slurm_cli::{self, SlurmError};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
-use cwm_core::files::from_json;
+use cwm_core::files::{Tail, from_json};
 use cwm_core::{Digest, DurableFs, Error, FileError, Key, read_regular_file};
 use cwm_store::{HostInfo, Store, list_folder};
 
@@ -170,10 +170,6 @@ impl Batch {
     /// # Errors
     /// It is not there, or is of a newer version or damaged.
     pub fn read(store: &Store, id: &str) -> Result<Batch, Error> {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        if id.is_empty() || !id.chars().all(is_name) {
-            return Err(Error::usage(format!("`{id}` is no name of a batch")));
-        }
         let folder = folder(store).join(id);
         let path = folder.join("batch.json");
         let bytes = read_regular_file(&path).map_err(|error| Error::io("read the batch", &path, error))?;
@@ -224,7 +220,7 @@ impl Batch {
     }
 
     fn reported_end(&self, index: u32) -> bool {
-        let messages = EventsFile::at(self.events(index)).read();
+        let messages = new_messages(&mut Tail::of(self.events(index)));
         match messages.iter().rfind(|message| !matches!(message, ActionMessage::Event(_))) {
             Some(ActionMessage::Outcome(Err(failure))) => failure.kind != ActionFailureKind::Cancelled,
             Some(ActionMessage::Outcome(Ok(_))) => true,
@@ -313,7 +309,7 @@ mod tests {
             force: false,
             options: AttemptOptions::default(),
         };
-        let settings = JobSettings::from(&cwm_project::site::Slurm::default());
+        let settings = JobSettings::default();
         let request = ResourceRequest::of("train", &Needs::default(), None, &settings);
         let work = BatchWork::Cells(&request, vec![task('a'), task('b')]);
         Batch::create(store, &settings, "cwm run", work).unwrap()
@@ -369,7 +365,10 @@ mod tests {
             assert!(pending_keys(&store).is_empty() && open(&store).is_empty());
         }
         for name in ["", "../work", "a/b", ".new-x"] {
-            assert!(Batch::read(&store, name).unwrap_err().message.contains("is no name of a batch"));
+            assert!(Batch::read(&store, name).is_err(), "{name}");
         }
+        // One that is written, and has not got its name yet.
+        std::fs::rename(written(&store).folder, super::folder(&store).join(".new-x")).unwrap();
+        assert!(Batch::read(&store, ".new-x").unwrap_err().message.contains("it is the batch "));
     }
 }

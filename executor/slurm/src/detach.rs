@@ -1,6 +1,6 @@
 //! A run that is a job itself: for those who log out.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::batch::{self, Batch, BatchWork};
 use super::queue::Queue;
@@ -9,20 +9,9 @@ use super::settings::JobSettings;
 use cwm_core::Error;
 use cwm_store::Store;
 
-/// A run that is a job.
-#[derive(Debug)]
-pub struct DetachedRun {
-    /// The job's id.
-    pub job: String,
-    /// The file of its output.
-    pub output: PathBuf,
-    /// True if it was submitted before and has not ended.
-    pub already_running: bool,
-}
-
 /// Submits a job of one core that runs this program with these arguments in this folder. If one already does so for this
 /// `pipeline` by the same `command`, nothing is submitted. A command with other options is another run, such as one with other
-/// values.
+/// values. Returns a sentence with the job and the file of its output.
 ///
 /// # Errors
 /// The store cannot be written, or Slurm does not take the job.
@@ -33,7 +22,10 @@ pub fn detach(
     folder: &Path,
     arguments: &[String],
     command: &str,
-) -> Result<DetachedRun, Error> {
+) -> Result<String, Error> {
+    let sentence = |job: &str, what: &str, batch: &Batch| {
+        format!("job {job} {what}; it writes to {}", batch.folder.join(DETACHED_OUTPUT).display())
+    };
     let lock = store.lock_batches()?;
     let runs: Vec<Batch> = batch::open(store).into_iter().filter(|batch| batch.file.run_of.is_some()).collect();
     if !runs.is_empty() {
@@ -42,13 +34,13 @@ pub fn detach(
             if !queue.is_alive(&run.file.id) {
                 run.close_if_over();
             } else if run.file.run_of.as_deref() == Some(pipeline) && run.file.by == command {
-                let job = queue.job(&run.file.id).unwrap_or_default().to_owned();
-                return Ok(DetachedRun { job, output: run.folder.join(DETACHED_OUTPUT), already_running: true });
+                let job = queue.job(&run.file.id).unwrap_or_default();
+                return Ok(sentence(job, "is already a run of this pipeline", &run));
             }
         }
     }
     let batch = Batch::create(store, settings, command, BatchWork::Run { pipeline, folder, arguments })?;
     batch.submit(&lock)?;
     let job = batch.job().ok_or_else(|| Error::system("`sbatch` took the job and gave no id"))?;
-    Ok(DetachedRun { job, output: batch.folder.join(DETACHED_OUTPUT), already_running: false })
+    Ok(sentence(&job, "runs it", &batch))
 }

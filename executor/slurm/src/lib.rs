@@ -23,7 +23,7 @@ mod task_outcome;
 mod watch;
 
 pub use batch::{garbage, pending_keys};
-pub use detach::{DetachedRun, detach};
+pub use detach::detach;
 pub use executor::SlurmExecutor;
 pub use job::exec_task;
 pub use queue_status::{QueueStatus, query_queue};

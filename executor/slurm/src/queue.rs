@@ -24,17 +24,6 @@ pub struct QueueEntry {
     pub node: String,
 }
 
-/// The phase of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobPhase {
-    /// It waits, for the first time or again.
-    Pending,
-    /// It has a node.
-    Running,
-    /// It ended.
-    Ended(JobEnd),
-}
-
 /// The end of a job, as the queue reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
@@ -58,22 +47,25 @@ pub enum JobEnd {
 }
 
 impl QueueEntry {
-    /// Returns its phase. A state that this version does not know counts as alive.
-    pub fn phase(&self) -> JobPhase {
-        match self.state.as_str() {
-            "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-                JobPhase::Pending
-            }
-            "COMPLETED" => JobPhase::Ended(JobEnd::Completed),
-            "FAILED" => JobPhase::Ended(JobEnd::Failed),
-            "CANCELLED" | "REVOKED" | "DEADLINE" => JobPhase::Ended(JobEnd::Cancelled),
-            "TIMEOUT" => JobPhase::Ended(JobEnd::Timeout),
-            "OUT_OF_MEMORY" => JobPhase::Ended(JobEnd::OutOfMemory),
-            "NODE_FAIL" | "BOOT_FAIL" => JobPhase::Ended(JobEnd::NodeFail),
-            "PREEMPTED" => JobPhase::Ended(JobEnd::Preempted),
-            REMOVED => JobPhase::Ended(JobEnd::Removed),
-            _ => JobPhase::Running,
-        }
+    /// Returns true if it waits, for the first time or again.
+    pub fn is_pending(&self) -> bool {
+        let waits = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"];
+        waits.contains(&self.state.as_str())
+    }
+
+    /// Returns its end; nothing while it waits or has a node. A state that this version does not know is none.
+    pub fn end(&self) -> Option<JobEnd> {
+        Some(match self.state.as_str() {
+            "COMPLETED" => JobEnd::Completed,
+            "FAILED" => JobEnd::Failed,
+            "CANCELLED" | "REVOKED" | "DEADLINE" => JobEnd::Cancelled,
+            "TIMEOUT" => JobEnd::Timeout,
+            "OUT_OF_MEMORY" => JobEnd::OutOfMemory,
+            "NODE_FAIL" | "BOOT_FAIL" => JobEnd::NodeFail,
+            "PREEMPTED" => JobEnd::Preempted,
+            REMOVED => JobEnd::Removed,
+            _ => return None,
+        })
     }
 }
 
@@ -81,9 +73,9 @@ impl QueueEntry {
 impl std::fmt::Display for QueueEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.state.to_lowercase().replace('_', " ");
-        match (self.phase(), self.reason.as_str(), self.node.as_str()) {
-            (JobPhase::Pending, reason, _) if !reason.is_empty() => write!(f, "{state}: {reason}"),
-            (JobPhase::Running, _, node) if !node.is_empty() => write!(f, "{state} on {node}"),
+        match (self.is_pending(), self.end()) {
+            (true, _) if !self.reason.is_empty() => write!(f, "{state}: {}", self.reason),
+            (false, None) if !self.node.is_empty() => write!(f, "{state} on {}", self.node),
             _ => f.write_str(&state),
         }
     }
@@ -146,7 +138,7 @@ impl Queue {
     /// Returns true if the job of this batch, which is no array, waits or runs.
     pub fn is_alive(&self, batch: &str) -> bool {
         let entry = self.0.get(batch).and_then(|queued| queued.rest.as_ref());
-        entry.is_some_and(|entry| !matches!(entry.phase(), JobPhase::Ended(_)))
+        entry.is_some_and(|entry| entry.end().is_none())
     }
 }
 
@@ -164,26 +156,28 @@ mod tests {
         assert_eq!((queue.job("abc"), queue.job("def"), queue.job("x")), (Some("1"), Some("2"), None));
         let task = |batch, index| queue.task(batch, index).unwrap();
         let pending = task("abc", 4);
-        assert_eq!((pending.phase(), pending.to_string().as_str()), (JobPhase::Pending, "pending: JobArrayTaskLimit"));
+        assert!(pending.is_pending() && pending.end().is_none());
+        assert_eq!(pending.to_string(), "pending: JobArrayTaskLimit");
         let running = task("abc", 0);
-        assert_eq!((running.phase(), running.to_string().as_str()), (JobPhase::Running, "running on cn12"));
-        assert_eq!(task("abc", 9).phase(), JobPhase::Ended(JobEnd::Removed));
-        assert_eq!(task("def", 0).phase(), JobPhase::Ended(JobEnd::Failed));
-        assert_eq!(task("ghi", 0).phase(), JobPhase::Ended(JobEnd::Completed));
-        assert_eq!(task("ghi", 1).phase(), JobPhase::Ended(JobEnd::Cancelled));
+        assert!(!running.is_pending() && running.end().is_none());
+        assert_eq!(running.to_string(), "running on cn12");
+        assert_eq!(task("abc", 9).end(), Some(JobEnd::Removed));
+        assert_eq!(task("def", 0).end(), Some(JobEnd::Failed));
+        assert_eq!(task("ghi", 0).end(), Some(JobEnd::Completed));
+        assert_eq!(task("ghi", 1).end(), Some(JobEnd::Cancelled));
         assert!(queue.task("somebody", 3).is_none() && queue.task("of", 3).is_none());
         assert!(queue.is_alive("run") && !queue.is_alive("abc"));
     }
 
     #[test]
     fn every_state_of_slurm_is_waited_for_or_is_an_end() {
-        let phase = |state: &str| QueueEntry { state: state.into(), ..QueueEntry::default() }.phase();
+        let entry = |state: &str| QueueEntry { state: state.into(), ..QueueEntry::default() };
         for alive in ["CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT", "NEW"]
         {
-            assert_eq!(phase(alive), JobPhase::Running, "{alive}");
+            assert!(!entry(alive).is_pending() && entry(alive).end().is_none(), "{alive}");
         }
         for waiting in ["PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"] {
-            assert_eq!(phase(waiting), JobPhase::Pending, "{waiting}");
+            assert!(entry(waiting).is_pending() && entry(waiting).end().is_none(), "{waiting}");
         }
         for (over, end) in [
             ("COMPLETED", JobEnd::Completed),
@@ -196,7 +190,7 @@ mod tests {
             ("BOOT_FAIL", JobEnd::NodeFail),
             ("PREEMPTED", JobEnd::Preempted),
         ] {
-            assert_eq!(phase(over), JobPhase::Ended(end), "{over}");
+            assert!(!entry(over).is_pending() && entry(over).end() == Some(end), "{over}");
         }
     }
 }

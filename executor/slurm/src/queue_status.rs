@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::batch;
-use super::queue::{JobPhase, Queue};
+use super::queue::Queue;
 use cwm_core::Key;
 use cwm_store::Store;
 
@@ -26,8 +26,8 @@ pub fn query_queue(store: &Store) -> HashMap<Key, QueueStatus> {
             let queue = queue.get_or_insert_with(Queue::query);
             let listed = queue.as_ref().map(|queue| queue.task(&file.id, index));
             let (state, detail) = match listed {
-                Ok(Some(entry)) if entry.phase() == JobPhase::Pending => ("queued", entry.to_string()),
-                Ok(Some(entry)) if entry.phase() == JobPhase::Running => ("running", entry.to_string()),
+                Ok(Some(entry)) if entry.is_pending() => ("queued", entry.to_string()),
+                Ok(Some(entry)) if entry.end().is_none() => ("running", entry.to_string()),
                 Ok(_) => continue,
                 Err(failed) => ("submitted", format!("from {}; Slurm does not answer ({})", file.host, failed.error)),
             };

@@ -1,5 +1,6 @@
 //! The resources that a cell requests of Slurm, the options of `sbatch` for them, and the script of a batch.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,7 +8,11 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::COMMENT_PREFIX;
 use super::settings::JobSettings;
+use cwm_core::text::exact_duration;
 use cwm_core::{plural, shell_quote};
+
+/// The cores of a stage that takes all there are (`cpu: all`), unless `cpus` sets it.
+const DEFAULT_CPUS: u32 = 8;
 
 /// The resources of a job. Cells with equal requests are tasks of one array.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +34,7 @@ impl ResourceRequest {
     pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &JobSettings) -> ResourceRequest {
         ResourceRequest {
             stage: stage.to_owned(),
-            cpus: needs.cpu.unwrap_or(settings.cpus).max(1),
+            cpus: needs.cpu.or(settings.site.cpus.map(NonZeroU32::get)).unwrap_or(DEFAULT_CPUS).max(1),
             gpus: needs.gpu.ceil() as u32,
             memory: needs.memory,
             time: time.or(settings.site.time),
@@ -58,12 +63,13 @@ impl ResourceRequest {
         if self.memory > 0 {
             options.push(format!("--mem={}M", self.memory.div_ceil(1 << 20)));
         }
-        options.extend(self.time.map(|time| format!("--time={}", slurm_time(time))));
+        // Minutes: Slurm rounds up to whole ones anyway.
+        options.extend(self.time.map(|time| format!("--time={}", (time.as_secs_f64() / 60.0).ceil())));
         options
     }
 }
 
-/// `4 cores, 1 GPU, 8.6 GB, 2:00:00`.
+/// `4 cores, 1 GPU, 8.6 GB, 2h`.
 impl std::fmt::Display for ResourceRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts = vec![plural(self.cpus.into(), "core", "cores")];
@@ -73,17 +79,9 @@ impl std::fmt::Display for ResourceRequest {
         if self.memory > 0 {
             parts.push(cwm_contract::amount::format_bytes(self.memory));
         }
-        parts.extend(self.time.map(slurm_time));
+        parts.extend(self.time.map(exact_duration));
         f.write_str(&parts.join(", "))
     }
-}
-
-/// As Slurm writes times: `2:00:00`, `1-12:00:00`.
-fn slurm_time(time: Duration) -> String {
-    let seconds = time.as_secs_f64().ceil() as u64;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let clock = format!("{}:{:02}:{:02}", rest / 3600, rest % 3600 / 60, rest % 60);
-    if days > 0 { format!("{days}-{clock}") } else { clock }
 }
 
 /// The parts of a job's script and options that do not depend on its work.
@@ -183,12 +181,12 @@ fn quote(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn settings() -> JobSettings {
-        JobSettings::from(&cwm_project::site::Slurm::default())
+    fn settings(site: cwm_project::site::Slurm) -> JobSettings {
+        JobSettings { site, remote_store: None }
     }
 
     fn request(needs: &Needs) -> ResourceRequest {
-        ResourceRequest::of("train", needs, None, &settings())
+        ResourceRequest::of("train", needs, None, &JobSettings::default())
     }
 
     fn template<'a>(settings: &'a JobSettings, folder: &'a Path, binary: &'a Path) -> JobTemplate<'a> {
@@ -198,14 +196,14 @@ mod tests {
     #[test]
     fn needs_become_options() {
         let needs = Needs { cpu: Some(4), gpu: 0.25, memory: (8 << 30) + 1 };
-        let timed = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &settings());
+        let timed = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &JobSettings::default());
         let options = timed.options().join(" ");
-        assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1-3:46:40");
+        assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1667");
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
         assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");
         let site = cwm_project::site::Slurm { time: Some(Duration::from_secs(90)), ..Default::default() };
-        let settings = JobSettings::from(&site);
-        assert_eq!(ResourceRequest::of("a", &needs, None, &settings).to_string(), "4 cores, 1 GPU, 8.6 GB, 0:01:30");
+        let request = ResourceRequest::of("a", &needs, None, &settings(site));
+        assert_eq!(request.to_string(), "4 cores, 1 GPU, 8.6 GB, 1m30s");
     }
 
     #[test]
@@ -221,7 +219,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("keys"), "first\n").unwrap();
             let setup = setup.iter().map(|line| (*line).to_owned()).collect();
-            let settings = JobSettings::from(&cwm_project::site::Slurm { setup, ..Default::default() });
+            let settings = settings(cwm_project::site::Slurm { setup, ..Default::default() });
             let request = request(&Needs::default());
             let script = template(&settings, folder.path(), Path::new("/bin/echo")).array(&request, 1).script;
             let mut shell = std::process::Command::new("sh");
@@ -254,7 +252,7 @@ mod tests {
         .unwrap();
         std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let (lines, setup) = (vec!["-C x".into()], vec!["false".into()]);
-        let settings = JobSettings::from(&cwm_project::site::Slurm { lines, setup, ..Default::default() });
+        let settings = settings(cwm_project::site::Slurm { lines, setup, ..Default::default() });
         let request = request(&Needs::default());
         let JobScript { options, script } = template(&settings, folder.path(), &binary).array(&request, 2);
         let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::time::Instant;
 
 use super::batch::{self, Batch, BatchWork};
-use super::events_file::EventsFile;
 use super::slurm_cli::{self, SlurmError, SlurmErrorKind};
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::watch::{WatchedBatch, Watcher};
+use cwm_core::files::Tail;
 use cwm_core::{Error, Key};
 
 impl Watcher {
@@ -63,7 +63,7 @@ impl Watcher {
     }
 
     fn watch_batch(&mut self, batch: Batch, tasks: Vec<(u32, TaskSpec)>, adopted: bool) {
-        let task = |(index, spec)| SubmittedTask::new(spec, index, EventsFile::at(batch.events(index)));
+        let task = |(index, spec)| SubmittedTask::new(spec, index, Tail::of(batch.events(index)));
         let tasks = tasks.into_iter().map(task).collect();
         let mut watched = WatchedBatch { job: batch.job(), batch, tasks };
         self.report_submission(&watched, adopted);

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use super::batch::BatchTask;
-use super::events_file::EventsFile;
-use super::queue::{JobPhase, QueueEntry};
+use super::events_file::new_messages;
+use super::queue::QueueEntry;
 use super::request::ResourceRequest;
 use cwm_action::{ActionFailure, ActionMessage, ActionOutcome};
+use cwm_core::files::Tail;
 use cwm_engine::{Update, UpdateSender};
 
 /// A cell to submit, whose action file is written.
@@ -32,9 +33,13 @@ pub struct SubmittedTask {
     pub is_confirmed: bool,
     /// True if its start was forwarded to the run.
     pub has_started: bool,
-    events: EventsFile,
+    events: Tail,
     pub(super) report: Report,
-    pub(super) queue: QueueView,
+    /// Its entry in the last answer of the queue; nothing if its job was not listed, or there was no answer yet.
+    pub(super) entry: Option<QueueEntry>,
+    /// The first and the last of the latest answers of the queue, in all of which the task had ended or was not listed. Only
+    /// answers count: nothing grows older while the controller does not answer.
+    pub(super) gone: Option<(Instant, Instant)>,
 }
 
 /// The task's own report, in its events file.
@@ -48,27 +53,17 @@ pub enum Report {
     Ended(Result<ActionOutcome, ActionFailure>, Instant),
 }
 
-/// The task in the answers of the queue.
-#[derive(Debug)]
-pub enum QueueView {
-    /// The task is pending or running, or there was no answer yet.
-    Alive(Option<QueueEntry>),
-    /// The task had ended or was not listed in all answers from `first` to `last`. Only answers count: nothing grows older
-    /// while the controller does not answer.
-    Gone { entry: Option<QueueEntry>, first: Instant, last: Instant },
-}
-
 impl SubmittedTask {
     /// Returns the task of this index in a batch, of which nothing is known yet.
-    pub fn new(spec: TaskSpec, index: u32, events: EventsFile) -> Self {
-        let (report, queue) = (Report::Nothing, QueueView::Alive(None));
-        SubmittedTask { spec, index, is_confirmed: true, has_started: false, events, report, queue }
+    pub fn new(spec: TaskSpec, index: u32, events: Tail) -> Self {
+        let (is_confirmed, has_started, report) = (true, false, Report::Nothing);
+        SubmittedTask { spec, index, is_confirmed, has_started, events, report, entry: None, gone: None }
     }
 
     /// Reads new events, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
     /// same attempt to the run.
     pub fn forward_events(&mut self, run: &UpdateSender) {
-        for message in self.events.read() {
+        for message in new_messages(&mut self.events) {
             self.is_confirmed = true;
             let is_new = match &message {
                 ActionMessage::Start => {
@@ -94,25 +89,12 @@ impl SubmittedTask {
 
     /// Updates the task from an answer of the queue; nothing if that does not list its job. Returns true if its entry changed.
     pub fn update_from_queue(&mut self, entry: Option<QueueEntry>, now: Instant) -> bool {
-        let changed = entry.as_ref() != self.entry();
-        self.queue = match entry {
-            Some(entry) if !matches!(entry.phase(), JobPhase::Ended(_)) => {
-                self.is_confirmed = true;
-                QueueView::Alive(Some(entry))
-            }
-            entry => {
-                let first = if let QueueView::Gone { first, .. } = self.queue { first } else { now };
-                QueueView::Gone { entry, first, last: now }
-            }
-        };
+        let is_alive = entry.as_ref().is_some_and(|entry| entry.end().is_none());
+        self.is_confirmed |= is_alive;
+        self.gone = (!is_alive).then(|| (self.gone.map_or(now, |(first, _)| first), now));
+        let changed = self.entry != entry;
+        self.entry = entry;
         changed
-    }
-
-    /// Returns the entry of the task in the last answer of the queue; nothing if its job was not listed.
-    pub fn entry(&self) -> Option<&QueueEntry> {
-        match &self.queue {
-            QueueView::Alive(entry) | QueueView::Gone { entry, .. } => entry.as_ref(),
-        }
     }
 
     /// Returns true if the task reported its end, and has not started again.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
-use super::queue::{JobEnd, JobPhase, QueueEntry};
-use super::submitted_task::{QueueView, Report, SubmittedTask};
+use super::queue::{JobEnd, QueueEntry};
+use super::submitted_task::{Report, SubmittedTask};
 use cwm_action::{ActionFailure, ActionFailureKind, ActionOutcome, out_of_memory};
 
 /// The conclusion from all that is known of a task.
@@ -38,6 +38,7 @@ pub struct TaskObservation<'e> {
 impl SubmittedTask {
     /// Concludes from all that is known; nothing while the task is to be waited for.
     pub fn outcome(&self, observation: &TaskObservation<'_>) -> Option<TaskOutcome> {
+        let end = self.entry.as_ref().and_then(QueueEntry::end);
         match &self.report {
             Report::Ended(Ok(ActionOutcome::Comparison(_)), _) => return Some(TaskOutcome::Succeeded),
             Report::Ended(Ok(_), _) if (observation.is_recorded)() => return Some(TaskOutcome::Succeeded),
@@ -49,30 +50,19 @@ impl SubmittedTask {
             Report::Ended(Err(failure), _) if failure.kind != ActionFailureKind::Cancelled => {
                 // To its parent, a command that was killed for its memory just ended by a signal.
                 let by_signal = [ActionFailureKind::Command, ActionFailureKind::Killed, ActionFailureKind::Crash];
-                let in_queue =
-                    || self.entry().is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
+                let in_queue = end == Some(JobEnd::OutOfMemory);
                 let in_output = || (observation.read_output)().is_some_and(|output| exceeded_memory(&output));
-                return match by_signal.contains(&failure.kind) && (in_queue() || in_output()) {
+                return match by_signal.contains(&failure.kind) && (in_queue || in_output()) {
                     true => Some(self.out_of_memory(observation.job)),
                     false => Some(TaskOutcome::Failed(failure.clone())),
                 };
             }
             Report::Ended(Err(_), _) | Report::Active | Report::Nothing => {}
         }
-        let QueueView::Gone { entry, first, last } = &self.queue else { return None };
-        let end = match entry.as_ref().map(QueueEntry::phase) {
-            Some(JobPhase::Ended(end)) => Some(end),
-            Some(JobPhase::Pending | JobPhase::Running) | None => None,
-        };
+        let (first, last) = self.gone?;
         let (was_stopped, has_reported) = (self.has_reported_end(), !matches!(self.report, Report::Nothing));
-        // There is no result of a task that never reported anything and that Slurm ended early. One that was cancelled may have
-        // been cancelled because its result exists.
-        let may_be_recorded = match end {
-            Some(JobEnd::Timeout | JobEnd::OutOfMemory | JobEnd::Preempted) => has_reported,
-            _ => true,
-        };
-        // It may have succeeded, with its last message lost or not visible yet.
-        if !self.spec.task.options.check && !was_stopped && may_be_recorded && (observation.is_recorded)() {
+        // It may have succeeded, with its last message lost or not visible yet; or it was cancelled because its result exists.
+        if !self.spec.task.options.check && !was_stopped && (observation.is_recorded)() {
             return Some(TaskOutcome::Succeeded);
         }
         let is_final = match end {
@@ -81,7 +71,7 @@ impl SubmittedTask {
             Some(JobEnd::Failed) => was_stopped,
             Some(_) => was_stopped || !has_reported,
         };
-        if !is_final && *last - *first < observation.visibility_timeout {
+        if !is_final && last - first < observation.visibility_timeout {
             return None;
         }
         let output = (observation.read_output)();
@@ -164,10 +154,10 @@ mod tests {
     use cwm_contract::Label;
 
     use super::super::batch::BatchTask;
-    use super::super::events_file::EventsFile;
     use super::super::request::{ResourceRequest, SETUP_ENDED};
     use super::super::submitted_task::TaskSpec;
     use super::*;
+    use cwm_core::files::Tail;
 
     const VISIBILITY: Duration = Duration::from_secs(60);
 
@@ -204,18 +194,15 @@ mod tests {
         };
         let request = ResourceRequest { stage: "a".into(), cpus: 4, gpus: 0, memory: 0, time: None };
         let spec = TaskSpec { cell: 0, task, request, resubmissions: 0 };
-        let mut task = SubmittedTask::new(spec, 3, EventsFile::at("/nonexistent".into()));
+        let mut task = SubmittedTask::new(spec, 3, Tail::of("/nonexistent".into()));
         let now = Instant::now();
         let first = now - Duration::from_secs(gone.unwrap_or(0));
-        let entry = state.map(|state| QueueEntry { state: state.into(), ..QueueEntry::default() });
+        task.entry = state.map(|state| QueueEntry { state: state.into(), ..QueueEntry::default() });
+        task.gone = gone.map(|_| (first, now));
         task.report = match reported {
             Some(reported) => Report::Ended(reported.clone(), first),
             None if begun => Report::Active,
             None => Report::Nothing,
-        };
-        task.queue = match (gone, entry) {
-            (Some(_), entry) => QueueView::Gone { entry, first, last: now },
-            (None, entry) => QueueView::Alive(entry),
         };
         task.outcome(&TaskObservation {
             job: "17_3",

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
-use super::queue::{JobPhase, Queue};
+use super::queue::Queue;
 use super::settings::JobSettings;
 use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{TaskObservation, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
+use cwm_core::text::duration;
 use cwm_core::{Backoff, Error, list_some, locked};
 use cwm_engine::{RunEvent, Update, UpdateSender};
 use cwm_store::external_files::DigestCache;
@@ -64,6 +65,8 @@ pub(super) struct Watcher {
     pub store: Store,
     pub settings: JobSettings,
     pub command: String,
+    /// The shortest time between two polls of the queue.
+    poll: Duration,
     pub batches: Vec<WatchedBatch>,
     pub submissions: Submissions,
     polls: Polls,
@@ -78,8 +81,18 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Number of cells that a message names.
 const MAX_LISTED: usize = 8;
 
+/// The shortest pause between two polls of the queue, unless `poll` sets it.
+const DEFAULT_POLL: Duration = Duration::from_secs(5);
+
 /// The longest pause between two polls of the queue, as a multiple of the shortest.
 const LONGEST_POLL: u32 = 12;
+
+/// The time after which a job that is visible neither in the queue nor in the store counts as lost, unless `visibility_timeout`
+/// sets it: a network file system may hide new files for a minute.
+const DEFAULT_VISIBILITY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The number of times that a cell is submitted again whose job was lost or whose node failed, unless `resubmit` sets it.
+const DEFAULT_RESUBMIT: u32 = 3;
 
 impl Watcher {
     pub fn new(
@@ -89,18 +102,19 @@ impl Watcher {
         jobs: Arc<Mutex<Jobs>>,
         events: UpdateSender,
     ) -> Self {
-        let (next, poll, waiting) = (Instant::now(), settings.poll, BTreeMap::new());
+        let (next, waiting) = (Instant::now(), BTreeMap::new());
+        let poll = settings.site.poll.unwrap_or(DEFAULT_POLL);
         let backoff = Backoff::new(poll, LONGEST_PAUSE);
         let submissions = Submissions { waiting, array_size: None, next, backoff };
         let backoff = Backoff::new(poll, poll * LONGEST_POLL);
         let reported = RunEvent::Queue { pending: 0, running: 0, reasons: BTreeMap::new() };
         let polls = Polls { next, backoff, outage: None, reported };
         let files = DigestCache::of_store(&store);
-        Watcher { store, settings, command, batches: Vec::new(), submissions, polls, jobs, events, files }
+        Watcher { store, settings, command, poll, batches: Vec::new(), submissions, polls, jobs, events, files }
     }
 
     pub fn watch(mut self, inbox: &Receiver<Vec<TaskSpec>>) {
-        let shortest = Duration::from_secs(1).min(self.settings.poll);
+        let shortest = Duration::from_secs(1).min(self.poll);
         let mut pause = shortest;
         loop {
             let wait = if self.submissions.waiting.is_empty() { pause } else { shortest };
@@ -110,7 +124,7 @@ impl Watcher {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if Instant::now() >= self.submissions.next && !self.submissions.waiting.is_empty() {
-                self.submissions.next = Instant::now() + self.settings.poll;
+                self.submissions.next = Instant::now() + self.poll;
                 self.submit();
             }
             if Instant::now() >= self.polls.next && !self.batches.is_empty() {
@@ -157,7 +171,7 @@ impl Watcher {
             Ok(queue) => queue,
             Err(failed) => {
                 self.note_outage(&failed);
-                self.polls.next = Instant::now() + self.settings.poll * 2;
+                self.polls.next = Instant::now() + self.poll * 2;
                 return;
             }
         };
@@ -179,7 +193,7 @@ impl Watcher {
             for task in &mut watched.tasks {
                 if task.update_from_queue(queue.task(&id, task.index), now) {
                     self.polls.backoff.reset();
-                    if let (Some(entry), true) = (task.entry(), task.has_started) {
+                    if let (Some(entry), true) = (&task.entry, task.has_started) {
                         let job = watched.job.as_deref().unwrap_or_default();
                         let what = format!("job {job}_{} {entry}", task.index);
                         self.emit(RunEvent::Doing { label: task.spec.task.label.clone(), what });
@@ -206,14 +220,12 @@ impl Watcher {
 
     fn count(&mut self) {
         let (mut pending, mut running, mut reasons) = (0, 0, BTreeMap::new());
-        for entry in self.batches.iter().flat_map(|watched| &watched.tasks).filter_map(SubmittedTask::entry) {
-            match entry.phase() {
-                JobPhase::Pending => {
-                    pending += 1;
-                    *reasons.entry(entry.reason.clone()).or_default() += 1;
-                }
-                JobPhase::Running => running += 1,
-                JobPhase::Ended(_) => {}
+        for entry in self.batches.iter().flat_map(|watched| &watched.tasks).filter_map(|task| task.entry.as_ref()) {
+            if entry.is_pending() {
+                pending += 1;
+                *reasons.entry(entry.reason.clone()).or_default() += 1;
+            } else if entry.end().is_none() {
+                running += 1;
             }
         }
         let counted = RunEvent::Queue { pending, running, reasons };
@@ -236,8 +248,8 @@ impl Watcher {
     /// Notes that the controller answered, and reports the end of an outage.
     pub fn end_outage(&mut self) {
         if let Some(since) = self.polls.outage.take() {
-            let time = jiff::SignedDuration::from_secs(since.elapsed().as_secs() as i64);
-            self.emit(RunEvent::Warning { message: format!("Slurm answers again, after {time:#}") });
+            let message = format!("Slurm answers again, after {}", duration(since.elapsed().as_secs_f64()));
+            self.emit(RunEvent::Warning { message });
         }
     }
 
@@ -260,6 +272,7 @@ impl Watcher {
                 };
                 watched.batch.note_end(task.index);
                 let (cell, resubmissions) = (task.spec.cell, task.spec.resubmissions);
+                let most = self.settings.site.resubmit.unwrap_or(DEFAULT_RESUBMIT);
                 let result = match outcome {
                     TaskOutcome::Succeeded => Ok(()),
                     // It ended before this run began, or while another run watched it: this run has made no attempt yet.
@@ -268,7 +281,7 @@ impl Watcher {
                         continue;
                     }
                     TaskOutcome::Failed(failure) => Err(failure),
-                    TaskOutcome::Resubmit { reason, counts } if !counts || resubmissions < self.settings.resubmit => {
+                    TaskOutcome::Resubmit { reason, counts } if !counts || resubmissions < most => {
                         resubmitted.push(format!("{} ({reason})", task.spec.task.label));
                         let resubmissions = resubmissions + u32::from(counts);
                         self.wait_for_submission([TaskSpec { resubmissions, ..task.spec }]);
@@ -296,7 +309,7 @@ impl Watcher {
     fn outcome(&self, watched: &WatchedBatch, task: &SubmittedTask) -> Option<TaskOutcome> {
         task.outcome(&TaskObservation {
             job: &format!("{}_{}", watched.job.as_deref().unwrap_or("?"), task.index),
-            visibility_timeout: self.settings.visibility_timeout,
+            visibility_timeout: self.settings.site.visibility_timeout.unwrap_or(DEFAULT_VISIBILITY_TIMEOUT),
             is_recorded: &|| self.is_recorded(&watched.batch, task),
             read_output: &|| match read_log_tail(&watched.batch.out(task.index), 0, 4096) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
