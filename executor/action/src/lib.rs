@@ -31,6 +31,7 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use attempt_options::AttemptOptions;
 pub use checkpoints::has_checkpoint;
 pub use command_exit::describe_signal;
+pub use command_stage::is_cancelled_within;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
 pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage, ActionOutcome};

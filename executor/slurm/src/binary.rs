@@ -1,7 +1,6 @@
 //! The program that jobs run: a copy in the store, so that a rebuild changes nothing and every node has it.
 
-use std::fs::{File, Permissions};
-use std::io;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -24,7 +23,6 @@ pub fn path(store: &Store, digest: &Digest) -> PathBuf {
 /// The store cannot be written.
 pub fn keep(store: &Store) -> Result<Digest, Error> {
     let own = cwm_core::os::current_exe();
-    let failed = |error: io::Error| Error::io("copy this program from", &own, error);
     let digest = hash_own_file(&own)?;
     let place = path(store, &digest);
     if place.is_file() {
@@ -32,10 +30,10 @@ pub fn keep(store: &Store) -> Result<Digest, Error> {
     }
     let disk = DurableFs::default();
     disk.make_folders(&folder(store))?;
-    let (mut file, temporary) = disk.new_file(&folder(store))?;
-    let copied = File::open(&own).and_then(|mut own| io::copy(&mut own, &mut file));
-    copied.and_then(|_| file.set_permissions(Permissions::from_mode(0o555))).map_err(failed)?;
-    drop(file);
+    let (_, temporary) = disk.new_file(&folder(store))?;
+    fs::copy(&own, temporary.path())
+        .and_then(|_| fs::set_permissions(temporary.path(), Permissions::from_mode(0o555)))
+        .map_err(|error| Error::io("copy this program from", &own, error))?;
     disk.sync_file(temporary.path())?;
     temporary.persist(&place)?;
     disk.sync_folder(&folder(store))?;

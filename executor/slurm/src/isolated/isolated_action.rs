@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cwm_contract::{Event, amount};
@@ -12,13 +11,13 @@ use super::RemoteStoreConfig;
 use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::{
-    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint, log_to,
-    source_key,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, ActionOutcome, ExecProcess, has_checkpoint,
+    is_cancelled_within, log_to, source_key,
 };
 use cwm_core::{Backoff, Error, OutputDigests, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
 use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, HostInfo, Store, WorkFolder, check_record};
+use cwm_store::{ActionRecord, HostInfo, Store, WorkFolder};
 
 /// The pause between two checks for a request to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -93,13 +92,11 @@ impl IsolatedAction<'_> {
         match &outcome {
             Ok(ActionOutcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
             Ok(ActionOutcome::CacheHit) => self.publish_result(None)?,
-            Ok(ActionOutcome::Comparison(_)) => {
-                return Err(Error::internal("a job that does not read the run's store cannot check").into());
-            }
             Err(_) if self.node.is_persistent && has_checkpoint(&work)? => {
                 self.home_work.mark_checkpoints_elsewhere()?
             }
-            Err(_) => {}
+            // A check is refused before it becomes a job.
+            Ok(ActionOutcome::Comparison(_)) | Err(_) => {}
         }
         outcome.map_err(|failure| ActionFailure {
             message: staged.with_original_paths(&failure.message),
@@ -114,18 +111,14 @@ impl IsolatedAction<'_> {
             self.node.store.quarantine_changed(output, &self.files)?;
         }
         let event = self.transfer("pulling", TransferRequest::FetchContent(wanted), true)?;
-        let TransferEvent::ContentFetched(FetchStats { missing, all_remotes_answered, .. }) = event else {
+        let TransferEvent::ContentFetched(FetchStats { missing, .. }) = event else {
             return Ok(());
         };
         if missing.is_empty() {
             return Ok(());
         }
-        let hint = match all_remotes_answered {
-            false => "`retry:` of the stage tries it again; so does `cwm run`",
-            true => {
-                "`cwm push --force` of what computed it, where its files are, mends the remote; or `cwm run --force`"
-            }
-        };
+        let hint = "`retry:` of the stage and `cwm run` try it again; if the remote lost or damaged it, `cwm push --force` of what \
+                    computed it, where its files are, mends that, or `cwm run --force` computes it anew";
         let message = format!("what it reads could not be pulled: {}", list_some(&missing, MAX_LISTED));
         Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint))
     }
@@ -195,24 +188,16 @@ impl IsolatedAction<'_> {
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
                 let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
                 let message = format!("its result is computed, and could not be pushed: the remote `{remote}` {error}");
-                return Err(ActionFailure::new(kind, message).hint(self.result_location_hint()));
+                let (host, folder) = (HostInfo::here().host, self.node.store.root().display());
+                let hint = match self.node.is_persistent {
+                    true => format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it"),
+                    false => "it goes with the job; a `scratch` under [slurm] in cwm.toml would keep it".to_owned(),
+                };
+                return Err(ActionFailure::new(kind, message).hint(hint));
             }
             let _ = writeln!(std::io::stderr(), "not pushed yet: the remote `{remote}` {error}");
-            let until = Instant::now() + backoff.pause();
-            while Instant::now() < until && !cancellation.is_cancelled() {
-                sleep(CHECK_INTERVAL);
-            }
+            is_cancelled_within(cancellation, backoff.pause());
         }
-    }
-
-    /// Returns a hint at the place of a result that could not be pushed.
-    fn result_location_hint(&self) -> String {
-        if !self.node.is_persistent {
-            let hint = "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it";
-            return hint.to_owned();
-        }
-        let (host, folder) = (HostInfo::here().host, self.node.store.root().display());
-        format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it")
     }
 
     /// Makes a transfer, and waits for its final event. Progress is reported; a request to stop is heeded if `may_cancel`.
@@ -229,13 +214,12 @@ impl IsolatedAction<'_> {
             // Nobody receives after a cancellation.
             let _ = sender.send(event);
         });
-        let files = |objects, bytes| format!("{}, {}", plural(objects, "file", "files"), amount::format_bytes(bytes));
         loop {
             match inbox.recv_timeout(CHECK_INTERVAL) {
                 Ok(TransferEvent::Started { objects: 0, .. }) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(TransferEvent::Started { objects, bytes }) => {
-                    let activity = Event::Activity(format!("{doing} {}", files(objects, bytes)));
-                    messages.send(&ActionMessage::Event(activity));
+                    let (files, bytes) = (plural(objects, "file", "files"), amount::format_bytes(bytes));
+                    messages.send(&ActionMessage::Event(Event::Activity(format!("{doing} {files}, {bytes}"))));
                 }
                 Ok(TransferEvent::Progress { done, total }) => {
                     let progress = Event::Progress { done, total: Some(total), unit: "bytes".to_owned() };
@@ -244,15 +228,7 @@ impl IsolatedAction<'_> {
                 Ok(TransferEvent::Initialized(message)) => {
                     let _ = writeln!(std::io::stderr(), "{message}");
                 }
-                Ok(event) => {
-                    if let TransferEvent::ContentFetched(FetchStats { moved, .. }) = &event
-                        && moved.objects > 0
-                    {
-                        let pulled = files(moved.objects, moved.bytes);
-                        let _ = writeln!(std::io::stderr(), "pulled {pulled} in {:.1} s", moved.seconds);
-                    }
-                    return Ok(event);
-                }
+                Ok(event) => return Ok(event),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::internal("a transfer ended without its final event").into());
                 }
@@ -266,8 +242,6 @@ impl IsolatedAction<'_> {
     /// Puts the record, whose files are with a remote, and the log into the home store.
     fn register_with_home_store(&self, record: &ActionRecord) -> Result<(), Error> {
         let bytes = self.node.store.shared_record(record)?;
-        let checked = check_record(&record.key, &bytes)
-            .map_err(|what| Error::internal(format!("the record of {} {what}", record.label)))?;
         let _shared = self.home.lock_shared(|_| {})?;
         if let Some(log) = record.log
             && self.node.store.object_size(&log)?.is_some_and(|size| size <= LARGEST_LOG)
@@ -275,7 +249,7 @@ impl IsolatedAction<'_> {
             self.home.import_file(&log, &self.node.store.object_path(&log))?;
         }
         let remote = self.config.push_remote();
-        self.home.import_records(&record.key, vec![(checked, bytes)], remote)?;
+        self.home.import_records(&record.key, vec![(record.clone(), bytes)], remote)?;
         self.home.mark_remote_only(record, &DigestCache::of_store(self.home), remote)?;
         Ok(())
     }
