@@ -20,18 +20,16 @@ impl Plan {
                 && seen.insert(cell.label.stage.as_str())
             {
                 let words = unnamed(command, &self.external_files(&[index]), &self.folder);
-                warnings.extend(words.iter().map(|word| self.warning(cell, command, word)));
+                warnings.extend(words.iter().map(|word| self.warning(cell, word)));
             }
         }
         warnings
     }
 
-    fn warning(&self, cell: &Cell, command: &CommandPlan, (word, name): &(&str, String)) -> String {
+    fn warning(&self, cell: &Cell, (before, word, name): &(&str, &str, String)) -> String {
         let run = cell.given.get(super::COMMAND_RUN).map_or(cell.place, |written| written.place);
         // The same letters may stand before it, in a comment for one.
-        let before = (word.as_ptr() as usize).saturating_sub(command.run.as_ptr() as usize);
-        let earlier = command.run.get(..before).map_or(0, |text| text.matches(word).count());
-        let place = self.place_of(word, earlier, run);
+        let place = self.place_of(word, before.matches(word).count(), run);
         let file = self.sources.get(place).map_or("", |source| source.name.as_str());
         let (line, column, stage) = (place.line, place.column, &cell.label.stage);
         let found = if Path::new(word).is_absolute() {
@@ -57,20 +55,20 @@ impl Plan {
     }
 }
 
-/// The words, each with its path from `folder`, that name files there which are not `given`.
+/// The words that name files in `folder` which are not `given`, each with the text before it and its path from there.
 fn unnamed<'c>(
     command: &'c CommandPlan,
     given: &BTreeMap<PathBuf, FileReference>,
     folder: &Path,
-) -> Vec<(&'c str, String)> {
-    let words = shell_words(&command.run);
-    let written: BTreeSet<&str> = words.iter().filter(|word| word.is_written).map(|word| word.text).collect();
-    let mut found: Vec<(&str, String)> = Vec::new();
-    for word in words.iter().filter(|word| !word.is_printed && !written.contains(word.text)) {
-        let Some(name) = name_below(word.text, folder) else { continue };
+) -> Vec<(&'c str, &'c str, String)> {
+    let words = || words(&command.run);
+    let written: BTreeSet<&str> = words().filter(|(before, _)| is_written(before)).map(|(_, word)| word).collect();
+    let mut found: Vec<(&str, &str, String)> = Vec::new();
+    for (before, word) in words().filter(|(before, word)| !is_idle(before) && !written.contains(word)) {
+        let Some(name) = name_below(word, folder) else { continue };
         let path = folder.join(&name);
-        if !given.contains_key(&path) && !found.iter().any(|(_, other)| *other == name) && path.is_file() {
-            found.push((word.text, name));
+        if !given.contains_key(&path) && !found.iter().any(|(.., other)| *other == name) && path.is_file() {
+            found.push((before, word, name));
         }
     }
     found
@@ -88,36 +86,28 @@ fn name_below(word: &str, folder: &Path) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// A word of a command.
-struct ShellWord<'t> {
-    text: &'t str,
-    /// True if output is sent there.
-    is_written: bool,
-    /// True if it is only printed.
-    is_printed: bool,
+/// The words of a shell's text, roughly, each with the text before it: quotes, operators and `=` stand between words.
+fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut end = 0;
+    let pieces = text.split_inclusive(ends_word).map(move |piece| {
+        let before = &text[..end];
+        end += piece.len();
+        (before, piece.trim_end_matches(ends_word))
+    });
+    pieces.filter(|(_, word)| !word.is_empty())
 }
 
-/// The words of a shell's text, roughly: quotes, operators and `=` stand between words.
-fn shell_words(text: &str) -> Vec<ShellWord<'_>> {
-    let mut words: Vec<ShellWord> = Vec::new();
-    let (mut is_written, mut is_printed) = (false, false);
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let end = rest.find(ends_word).unwrap_or(rest.len());
-        if first == '#' && (words.is_empty() || text[..text.len() - rest.len()].ends_with(char::is_whitespace)) {
-            rest = rest.find('\n').map_or("", |line| &rest[line..]);
-        } else if end > 0 {
-            let word = &rest[..end];
-            words.push(ShellWord { text: word, is_written: std::mem::take(&mut is_written), is_printed });
-            is_printed |= matches!(word, "echo" | "printf");
-            rest = &rest[end..];
-        } else {
-            is_written = first == '>' || (is_written && (first.is_whitespace() || "'\"".contains(first)));
-            is_printed = is_printed && !";|&\n".contains(first);
-            rest = &rest[first.len_utf8()..];
-        }
-    }
-    words
+/// Returns true if output is sent to the word after this text.
+fn is_written(before: &str) -> bool {
+    before.trim_end_matches(|c: char| c.is_whitespace() || "'\"".contains(c)).ends_with('>')
+}
+
+/// Returns true if the word after this text is only printed, or in a comment.
+fn is_idle(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let command = line.rsplit([';', '|', '&']).next().unwrap_or_default();
+    line.split_whitespace().any(|word| word.starts_with('#'))
+        || command.split(ends_word).any(|word| matches!(word, "echo" | "printf"))
 }
 
 fn ends_word(c: char) -> bool {
@@ -131,15 +121,15 @@ mod tests {
 
     #[test]
     fn words_are_read_as_a_shell_would_do() {
-        let read = |text| -> Vec<(String, bool, bool)> {
-            shell_words(text).iter().map(|word| (word.text.to_owned(), word.is_written, word.is_printed)).collect()
+        let read = |text| -> Vec<(&str, bool, bool)> {
+            words(text).map(|(before, word)| (word, is_written(before), is_idle(before))).collect()
         };
-        let plain = |text: &str| (text.to_owned(), false, false);
+        let plain = |text: &'static str| (text, false, false);
         assert_eq!(read("python3 'a.py' --to=b.txt"), ["python3", "a.py", "--to", "b.txt"].map(plain));
-        let written = ("x.txt".to_owned(), true, false);
-        assert_eq!(read("sort a.txt >> \"x.txt\""), [plain("sort"), plain("a.txt"), written]);
-        let printed = ("a.py".to_owned(), false, true);
-        assert_eq!(read("echo a.py; b.py # c.py\nd.py"), [plain("echo"), printed, plain("b.py"), plain("d.py")]);
+        assert_eq!(read("sort a.txt >> \"x.txt\""), [plain("sort"), plain("a.txt"), ("x.txt", true, false)]);
+        let idle = |text: &'static str| (text, false, true);
+        let printed = [plain("echo"), idle("a.py"), plain("b.py"), plain("#"), idle("c.py"), plain("d.py")];
+        assert_eq!(read("echo a.py; b.py # c.py\nd.py"), printed);
     }
 
     #[test]
