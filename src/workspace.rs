@@ -19,7 +19,7 @@ use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
 
 use crate::cli::PipelineArguments;
-use crate::hints::{self, pipeline_options, set_options};
+use crate::hints::{self, set_options};
 use crate::locate::{pipeline_file, store_folder};
 
 /// A pipeline with its store and lock files, as commands use them.
@@ -65,8 +65,7 @@ impl Workspace {
             return Err(Error::usage(message).hint("move the pipeline to another folder"));
         }
         plan.name_descriptors();
-        let options = pipeline_options(store, arguments.file.as_deref(), &arguments.sets);
-        let pins = Pins::for_pipeline(&plan.file)?.with_command_options(options);
+        let pins = Pins::for_pipeline(&plan.file)?;
         let site = Site::of(&file, &cwm_remote::Kinds)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = DigestCache::of_store(&store);

@@ -20,7 +20,7 @@ pub trait LineEntry: Clone + PartialEq {
     const FORMAT: &'static str;
     /// The name of an entry in messages: `a pin`.
     const ENTRY: &'static str;
-    /// The comment that begins the file.
+    /// The comment that begins a file with the usual heading.
     const INTRODUCTION: &'static str;
     /// The line before the entries of a new file.
     const HEADING: &'static str = "";
@@ -30,11 +30,6 @@ pub trait LineEntry: Clone + PartialEq {
     /// Returns true for a line that may stand before the entries.
     fn is_heading(line: &str) -> bool {
         line == Self::HEADING
-    }
-
-    /// Returns the comment that begins a file with this heading.
-    fn introduction(_heading: &str) -> &'static str {
-        Self::INTRODUCTION
     }
 
     /// Parses a line.
@@ -227,7 +222,8 @@ impl<E: LineEntry> LineFile<E> {
 
     /// Returns the text of a file with these entries.
     pub fn text(&self) -> String {
-        let mut text = format!("{}{}: {VERSION}\n", E::introduction(&self.heading), E::FORMAT);
+        let introduction = if self.heading == E::HEADING { E::INTRODUCTION } else { "" };
+        let mut text = format!("{introduction}{}: {VERSION}\n", E::FORMAT);
         if !self.heading.is_empty() {
             text += &format!("{}\n", self.heading);
         }

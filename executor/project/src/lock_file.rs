@@ -74,16 +74,6 @@ impl LineEntry for LockLine {
         RunHeading::parse(line).is_some()
     }
 
-    fn introduction(heading: &str) -> &'static str {
-        if heading.is_empty() {
-            return Self::INTRODUCTION;
-        }
-        "\
-# The results of a run with `--set`; written by `cwm run`, not for git. `cwm runs` lists these runs, `cwm runs --delete`
-# drops one.
-"
-    }
-
     fn parse(line: &str) -> Result<(String, LockLine), String> {
         json_member(line)
     }

@@ -78,8 +78,6 @@ pub struct Pins {
     file: LineFile<Pin>,
     /// The pins that are to be replaced.
     forgotten: BTreeSet<FetchRequest>,
-    /// The options after the stage in the command that fetches anew.
-    options: String,
 }
 
 impl Pins {
@@ -90,11 +88,6 @@ impl Pins {
     pub fn for_pipeline(yaml: &Path) -> Result<Pins, Error> {
         let file = must_be_correct(LineFile::for_pipeline(yaml, FILE_NAME)?)?;
         Ok(Pins { file, ..Pins::default() })
-    }
-
-    /// The same, whose advice names commands with these options after the stage: those by which this pipeline was found.
-    pub fn with_command_options(self, options: String) -> Pins {
-        Pins { options, ..self }
     }
 
     /// Returns the pin of a fetch.
@@ -110,8 +103,7 @@ impl Pins {
             sha256: pin.sha256.clone(),
             reason: format!("is pinned in {FILE_NAME}"),
             hint: format!(
-                "if it was changed on purpose, `cwm lock --update {stage}{}` fetches it anew and pins the new sum",
-                self.options
+                "if it was changed on purpose, `cwm lock --update {stage}` fetches it anew and pins the new sum"
             ),
         })
     }
@@ -194,9 +186,8 @@ mod tests {
         let now = Pins::for_pipeline(&yaml).unwrap();
         assert_eq!(now.file.entries.len(), 3);
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
-        let now = now.with_command_options(" -f lichess.yaml".into());
         let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
-        assert!(expected.hint.contains("`cwm lock --update games -f lichess.yaml`"), "{}", expected.hint);
+        assert!(expected.hint.contains("`cwm lock --update games`"), "{}", expected.hint);
         // Another file in its place would have another number.
         let number = || fs::metadata(folder.path().join(FILE_NAME)).unwrap().ino();
         let before = number();

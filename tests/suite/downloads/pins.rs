@@ -173,7 +173,7 @@ fn the_command_that_an_error_names_finds_the_fetch() {
     well(context.cwm(&run));
     version.store(2, Ordering::SeqCst);
     let forced = context.cwm(&[&run[..], &["--force", "games"]].concat());
-    let command = format!("cwm lock --update games -f below/other.yaml --set {set} --store elsewhere");
+    let command = format!("cwm lock -f below/other.yaml --set {set} --store elsewhere --update games");
     assert!(forced.stderr.contains(&format!("`{command}`")), "{}", forced.stderr);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert!(well(context.cwm(&words)).contains(&format!("{} -> {}", of(1), of(2))));
