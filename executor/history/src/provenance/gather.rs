@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Value, json};
+
 use super::public::{self, parameter};
 use super::{
-    CellProvenance, Disclosure, FetchProvenance, InputProvenance, MachineProvenance, OutputProvenance,
-    PROVENANCE_FORMAT, Provenance, RunProvenance, StageTotals,
+    CellProvenance, Disclosure, InputProvenance, MachineProvenance, OutputProvenance, PROVENANCE_FORMAT, Provenance,
+    StageTotals,
 };
 use cwm_core::{Digest, Key};
 use cwm_pipeline::plan::{Cell, Origin, Plan, StagePlan};
@@ -73,10 +75,9 @@ impl<'p> Gatherer<'p> {
             let (format, digest) = (output.format.to_string(), output.digest.to_string());
             (name.clone(), OutputProvenance { format, digest, size: output.size })
         });
-        let fetched = record.fetched.iter().map(|one| FetchProvenance {
-            url: public::url(&one.fetch.url),
-            sha256: one.sha256.clone(),
-            bytes: one.bytes,
+        let fetched = record.fetched.iter().map(|one| {
+            let url = public::url(&one.fetch.url);
+            json!({ "url": url, "sha256": one.sha256, "bytes": one.bytes })
         });
         let code_now = cell.code().ok().flatten();
         CellProvenance {
@@ -89,19 +90,20 @@ impl<'p> Gatherer<'p> {
             inputs: self.inputs(cell, record),
             outputs: outputs.collect(),
             fetched: fetched.collect(),
-            made: RunProvenance {
-                at: run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-                by: (self.disclosure == Disclosure::Full).then(|| run.user.clone()),
-                taken: record.is_recorded_by_hand(),
-                on: self.machine(&run.machine),
-                cores: run.machine.cores,
-                device: run.computed_on.clone(),
-                accelerators: run.devices.clone(),
-                cwm: run.cwm_version.clone(),
-                seconds: in_milliseconds(run.wall_seconds),
-                cpu_seconds: in_milliseconds(run.user_seconds + run.system_seconds),
-                peak_memory_bytes: run.peak_memory_bytes,
-            },
+            made: without_null(json!({
+                "at": run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                "by": (self.disclosure == Disclosure::Full).then_some(&run.user),
+                // Somebody gave files as its result.
+                "taken": record.is_recorded_by_hand().then_some(true),
+                "on": self.machine(&run.machine),
+                "cores": run.machine.cores,
+                "device": run.computed_on,
+                "accelerators": (!run.devices.is_empty()).then_some(&run.devices),
+                "cwm": run.cwm_version,
+                "seconds": in_milliseconds(run.wall_seconds),
+                "cpu_seconds": in_milliseconds(run.user_seconds + run.system_seconds),
+                "peak_memory_bytes": run.peak_memory_bytes,
+            })),
         }
     }
 
@@ -171,6 +173,14 @@ fn totals(stage: &StagePlan, records: &BTreeMap<usize, &ActionRecord>, counted: 
         }
     }
     StageTotals { seconds: in_milliseconds(sum.seconds), cpu_seconds: in_milliseconds(sum.cpu_seconds), ..sum }
+}
+
+/// Returns a map without the keys that have no value.
+fn without_null(mut map: Value) -> Value {
+    if let Value::Object(entries) = &mut map {
+        entries.retain(|_, value| !value.is_null());
+    }
+    map
 }
 
 /// Rounds to milliseconds: more digits have no meaning.

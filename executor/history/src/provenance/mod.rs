@@ -141,11 +141,11 @@ struct CellProvenance {
     pub accepted: bool,
     pub inputs: BTreeMap<String, Vec<InputProvenance>>,
     pub outputs: BTreeMap<String, OutputProvenance>,
-    /// Content from the network.
+    /// Content from the network, by its address without user and query.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fetched: Vec<FetchProvenance>,
+    pub fetched: Vec<serde_json::Value>,
     /// The time, machine and cost.
-    pub made: RunProvenance,
+    pub made: serde_json::Value,
 }
 
 /// One artifact that a cell read: another's output, or a file from outside.
@@ -171,45 +171,4 @@ struct OutputProvenance {
     pub format: String,
     pub digest: String,
     pub size: u64,
-}
-
-/// Something from the network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct FetchProvenance {
-    /// Its URL, without user and query.
-    pub url: String,
-    /// SHA-256 of the content.
-    pub sha256: String,
-    pub bytes: u64,
-}
-
-/// The time, machine, user and cost of a result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-struct RunProvenance {
-    /// The time of its start: RFC 3339, UTC, whole seconds.
-    pub at: String,
-    /// The user, where names are disclosed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// True if it was not computed: somebody gave files as its result.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub taken: bool,
-    /// The name of the machine in [`Provenance::machines`].
-    pub on: String,
-    /// Cores that it could use.
-    pub cores: usize,
-    /// The device, where the stage reports it: `cpu`, or a GPU and its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device: Option<String>,
-    /// Accelerators that it had.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub accelerators: Vec<String>,
-    /// The version of cwm that made it.
-    pub cwm: String,
-    /// Seconds from start to end.
-    pub seconds: f64,
-    /// Seconds of CPU, the kernel's on its behalf included.
-    pub cpu_seconds: f64,
-    /// Most memory that its process held at once.
-    pub peak_memory_bytes: u64,
 }
