@@ -8,21 +8,11 @@ pub fn schema(kind: &Type) -> Value {
     let mut all = alternatives(kind);
     let is_any = |one: &Value| *one == json!({}) || *one == json!({ "type": "string" });
     if !all.iter().any(is_any) {
-        // Text may be made of several variables, all else is a variable as a whole.
-        let variable = if is_text(kind) { "variables" } else { "variable" };
-        all.push(json!({ "$ref": format!("#/definitions/{variable}") }));
+        all.push(json!({ "$ref": "#/definitions/variable" }));
     }
     match all.len() {
         1 => all.remove(0),
         _ => json!({ "anyOf": all }),
-    }
-}
-
-fn is_text(kind: &Type) -> bool {
-    match kind {
-        Type::Choice(_) | Type::Bytes => true,
-        Type::Optional(inner) | Type::OneOrMany(inner) => is_text(inner),
-        _ => false,
     }
 }
 
@@ -79,9 +69,9 @@ mod tests {
     }
 
     #[test]
-    fn text_is_any_text_and_a_word_of_several_may_hold_variables() {
+    fn text_is_any_text_and_a_word_of_several_may_hold_a_variable() {
         assert_eq!(schema(&Type::Text), json!({ "type": "string" }));
         let choice = schema(&Type::Choice(&["a", "b"]));
-        assert_eq!(choice, json!({ "anyOf": [{ "enum": ["a", "b"] }, { "$ref": "#/definitions/variables" }] }));
+        assert_eq!(choice, json!({ "anyOf": [{ "enum": ["a", "b"] }, { "$ref": "#/definitions/variable" }] }));
     }
 }
