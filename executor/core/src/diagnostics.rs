@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A stretch of text in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// The number of the text: 0 is the pipeline file, then each `--set` in its order.
+    /// The number of the text: 0 is the pipeline file, then the value of each `--set` in its order.
     pub source: u32,
     /// Line of the first byte, from 1.
     pub line: u32,
@@ -44,7 +44,7 @@ impl Place {
 /// One text that places point into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its name for people: the path as they gave it, or `--set`.
+    /// Its name for people: the path as they gave it, or `--set NAME`.
     pub name: String,
     /// Its text; if empty, errors show places in it and no excerpts.
     pub text: String,

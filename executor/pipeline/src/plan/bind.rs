@@ -82,15 +82,10 @@ impl Planner<'_> {
         let mut is_complete = true;
         for source in sources {
             let Some(InputSource::Reference(reference)) = source else {
-                if let Some(InputSource::File(path, place)) = source {
-                    let message = "a file is given to an input by name";
-                    // As written in the pipeline: relative to its folder.
-                    let path = match path.strip_prefix(&self.folders.file) {
-                        Ok(path) => format!("./{}", path.display()),
-                        Err(_) => path.display().to_string(),
-                    };
-                    let hint = inputs.first().map(|input| format!("`from: {{ {}: {path} }}`", input.name));
-                    self.problems.push(Diagnostic::at(*place, message).maybe_hint(hint));
+                if let Some(InputSource::File(_, place)) = source {
+                    let problem = Diagnostic::at(*place, "a file is given to an input by name");
+                    let hint = inputs.first().map(|input| format!("`from: {{ {}: ./path }}`", input.name));
+                    self.problems.push(problem.maybe_hint(hint));
                 }
                 is_complete = false;
                 continue;
@@ -162,24 +157,19 @@ impl Planner<'_> {
 
     fn no_output_fits(&self, stage: &StageSpec, reference: &Reference, inputs: &[Slot], meant: &[&str]) -> Diagnostic {
         let (kind, from) = (kind_name(stage), &self.stages[reference.stage].spec.name.text);
-        let Some(names) = list(inputs.iter().map(|input| &input.name)) else {
+        if inputs.is_empty() {
             return Diagnostic::at(reference.place, format!("`{kind}` takes no inputs")).hint("remove `from`");
-        };
-        let outputs = list(meant).unwrap_or("none that is known".into());
-        let message =
-            format!("no output of `{from}` has the name of an input of `{kind}`: outputs {outputs}; inputs {names}");
+        }
         let outputs = self.stages[reference.stage].outputs.iter().flatten();
-        let outputs: Vec<_> = outputs.filter(|output| meant.contains(&output.name.as_str())).collect();
-        let fits = |input: &&Slot| outputs.iter().any(|output| output.format.fits(&input.format));
+        let outputs = outputs.filter(|output| meant.contains(&output.name.as_str()));
         let described = |name: &str, format: &Format| format!("`{name}` ({format})");
-        Diagnostic::at(reference.place, message).hint(match inputs.iter().find(fits) {
-            Some(input) => format!("name the input: `from: {{ {}: {} }}`", input.name, reference.text),
-            None => format!(
-                "no format fits: inputs {}; outputs {}",
-                list_some(inputs.iter().map(|input| described(&input.name, &input.format)), 8),
-                list_some(outputs.iter().map(|output| described(&output.name, &output.format)), 8)
-            ),
-        })
+        let message = format!("no output of `{from}` has the name of an input of `{kind}`");
+        Diagnostic::at(reference.place, message).hint(format!(
+            "name the input: `from: {{ INPUT: {} }}`; inputs {}; outputs {}",
+            reference.text,
+            list_some(inputs.iter().map(|input| described(&input.name, &input.format)), 8),
+            list_some(outputs.map(|output| described(&output.name, &output.format)), 8)
+        ))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Plans the cells of a pipeline, step by step: axes, references, order, and then each stage after those that it reads.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cwm_contract::{Label, Needs, ParameterError};
@@ -12,7 +11,6 @@ use super::input_sources::{Sources, references};
 use super::order::{Edges, READS, order};
 use super::parameters::{Complete, Folders, ParameterSource};
 use super::ports::{Kind, kind};
-use super::references::References;
 use super::settings::{CellSettings, settings};
 use super::substitute::{Scope, all};
 use super::variables::Variables;
@@ -46,7 +44,6 @@ pub struct Planner<'a> {
     pub numbers: HashMap<&'a str, usize>,
     /// The stages in the order of the file.
     pub stages: Vec<PlannedStage<'a>>,
-    pub references: RefCell<References>,
     /// The number of the sources of all cells so far.
     pub source_count: std::cell::Cell<usize>,
     cells: Vec<Cell>,
@@ -82,7 +79,6 @@ pub fn build(
         problems,
         numbers,
         stages: stages.collect(),
-        references: RefCell::default(),
         source_count: std::cell::Cell::default(),
         cells: Vec::new(),
         code_of: registry.code_of,
@@ -93,8 +89,11 @@ pub fn build(
     for number in order(spec, &planner.edges(), READS, problems).stages {
         planner.stage(number);
     }
-    planner.report_unused_axes();
     let exports = planner.exports(&spec.exports);
+    // What is wrong may be where an axis is used.
+    if problems.is_empty() {
+        planner.report_unused_axes();
+    }
     let stages = planner.stages.into_iter().map(|stage| StagePlan {
         name: stage.spec.name.text.clone(),
         kind: stage.spec.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
@@ -142,15 +141,13 @@ impl<'a> Planner<'a> {
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(planned, &self.scope(matrix, Some(cell)));
             let (body, Complete { values, given, folders }, settings) = resolved?;
-            if let (Body::Stage(built), Some(bound)) = (&body, bound) {
-                let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
+            if let (Body::Stage(built), Some(inputs)) = (&body, &inputs) {
+                let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
                 if let Some(problem) = built.check_inputs_for(&values, &names) {
                     let message = format!("stage `{}` {problem}", matrix.labels[cell]);
                     self.problems.push(Diagnostic::at(stage.name.place, message));
                     return None;
                 }
-            }
-            if let (Body::Stage(built), Some(inputs)) = (&body, &inputs) {
                 let labels: Vec<(&str, Vec<&Label>)> = inputs.iter().map(InputPlan::labels).collect();
                 for ParameterError { parameter, message, hint } in built.check_labels(&values, &labels) {
                     let place = given.get(&parameter).map_or(stage.name.place, |source| source.place);

@@ -5,11 +5,10 @@ use std::path::{Component, PathBuf};
 
 use super::ExportPlan;
 use super::build::Planner;
-use super::ports::Slot;
+use super::ports::find_output;
 use super::references::address;
 use super::substitute::Scope;
-use cwm_contract::Label;
-use cwm_core::names::list;
+use cwm_contract::{Format, Label};
 use cwm_core::{Diagnostic, Node, Place, SpannedStr, visible};
 
 impl Planner<'_> {
@@ -63,18 +62,10 @@ impl Planner<'_> {
     fn exported(&self, what: &SpannedStr) -> Option<(Vec<(usize, &Label)>, String)> {
         let reference = self.reference(what)?;
         let stage = &self.stages[reference.stage];
-        let port = match (&reference.port, &stage.outputs.as_ref()?[..]) {
-            (None, [only]) => only.name.clone(),
-            (None, outputs) => {
-                let names = list(outputs.iter().map(|output| format!("{}.{}", what.text, output.name)));
-                self.problems.push(
-                    Diagnostic::at(what.place, format!("`{}` has several outputs", stage.spec.name.text))
-                        .maybe_hint(names.map(|list| format!("name one of them: {list}"))),
-                );
-                return None;
-            }
-            (Some(_), _) => self.output(&reference, &Slot::any(""))?.name.clone(),
-        };
+        let (name, outputs) = (&stage.spec.name.text, stage.outputs.as_ref()?);
+        let found = find_output(name, outputs, reference.port.as_deref(), &Format::ANY);
+        let found = found.map_err(|problem| Diagnostic { place: Some(what.place), ..problem });
+        let port = self.problems.ok(found)?.name.clone();
         let first = stage.first_cell?;
         let labelled = |cell: usize| (first + cell, &stage.matrix.labels[cell]);
         Some((reference.cells(&stage.matrix).into_iter().map(labelled).collect(), port))

@@ -89,17 +89,11 @@ fn output<'o>(
     outputs: &'o [OutputPlan],
     input: &Slot,
 ) -> Result<&'o OutputPlan, Diagnostic> {
-    let wrong = |message: String| Diagnostic::at(reference.place, message);
-    let named = |name: &str| outputs.iter().find(|output| output.name == name);
-    let found = match &reference.port {
-        Some(port) => named(port).ok_or_else(|| {
-            wrong(format!("stage `{stage}` has no output `{}`", visible(port))).hint(all_of(stage, outputs))
-        })?,
-        None => match named(&input.name) {
-            Some(output) => output,
-            None => by_format(stage, outputs, input).map_err(|(message, hint)| wrong(message).hint(hint))?,
-        },
-    };
+    let has = |name: &str| outputs.iter().any(|output| output.name == name);
+    let port = reference.port.as_deref().or(Some(&input.name[..]).filter(|name| has(name)));
+    let found = find_output(stage, outputs, port, &input.format).map_err(|problem| {
+        Diagnostic { place: Some(reference.place), ..problem }.label(format!("for the input `{}`", input.name))
+    })?;
     if found.format.fits(&input.format) {
         return Ok(found);
     }
@@ -109,7 +103,7 @@ fn output<'o>(
         input.name, input.format, found.name, found.format
     );
     let hint = list(fitting.map(|output| format!("{stage}.{}", output.name)));
-    Err(wrong(message).maybe_hint(hint.map(|list| format!("of that format is {list}"))))
+    Err(Diagnostic::at(reference.place, message).maybe_hint(hint.map(|list| format!("of that format is {list}"))))
 }
 
 /// Names outputs, each with its format.
@@ -126,22 +120,31 @@ fn all_of(stage: &str, outputs: &[OutputPlan]) -> String {
     }
 }
 
-/// Returns the only output of the right format; else what is wrong, and a hint.
-fn by_format<'o>(stage: &str, outputs: &'o [OutputPlan], input: &Slot) -> Result<&'o OutputPlan, (String, String)> {
-    let is_exact = |output: &&OutputPlan| input.format != Format::ANY && output.format == input.format;
+/// Returns the output called `port`; without a name the only one of `format`, or that fits it.
+///
+/// # Errors
+/// There is none, or there are several. The problem has no place.
+pub fn find_output<'o>(
+    stage: &str,
+    outputs: &'o [OutputPlan],
+    port: Option<&str>,
+    format: &Format,
+) -> Result<&'o OutputPlan, Diagnostic> {
+    if let Some(port) = port {
+        let problem = || Diagnostic::nowhere(format!("stage `{stage}` has no output `{}`", visible(port)));
+        let named = outputs.iter().find(|output| output.name == port);
+        return named.ok_or_else(|| problem().hint(all_of(stage, outputs)));
+    }
+    let is_exact = |output: &&OutputPlan| *format != Format::ANY && output.format == *format;
     let mut fitting: Vec<_> = outputs.iter().filter(is_exact).collect();
     if fitting.is_empty() {
-        fitting = outputs.iter().filter(|output| output.format.fits(&input.format)).collect();
+        fitting = outputs.iter().filter(|output| output.format.fits(format)).collect();
     }
     match fitting[..] {
         [only] => Ok(only),
-        [] => Err((
-            format!("no output of `{stage}` fits input `{}`, which takes format `{}`", input.name, input.format),
-            all_of(stage, outputs),
-        )),
-        _ => Err((
-            format!("several outputs of `{stage}` fit input `{}`", input.name),
-            format!("name one of them: {}", described(stage, fitting.iter().copied())),
-        )),
+        [] => Err(Diagnostic::nowhere(format!("stage `{stage}` has no output of format `{format}`"))
+            .hint(all_of(stage, outputs))),
+        _ => Err(Diagnostic::nowhere(format!("stage `{stage}` has several outputs"))
+            .hint(format!("name one of them: {}", described(stage, fitting)))),
     }
 }

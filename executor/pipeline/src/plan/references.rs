@@ -1,13 +1,12 @@
 //! Parses references such as `model[size=d32/l1].checkpoint`, and resolves them to a stage and some of its cells.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use cwm_contract::Label;
 
 use super::build::Planner;
 use super::cells::{Axis, Matrix};
-use cwm_core::{Diagnostic, Place, SpannedStr, is_name, shell_quote, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +36,10 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
         None if rest.is_empty() => None,
         _ => return Err(format!("`{}` is not a reference", visible(text))),
     };
-    let label = label.parse().map_err(|problem: String| visible(&problem))?;
+    let label: Label = label.parse().map_err(|problem: String| visible(&problem))?;
+    if label.stage.is_empty() {
+        return Err(format!("`{}` does not begin with the name of a stage", visible(text)));
+    }
     Ok(Address { label, port })
 }
 
@@ -89,19 +91,10 @@ pub struct Reference {
     pub port: Option<String>,
 }
 
-/// The references of a pipeline by place and text. None: the reference is wrong, which was reported.
-pub type References = HashMap<(Place, String), Option<Rc<Reference>>>;
-
 impl Planner<'_> {
-    /// Resolves a reference, each once. None if something is wrong with it, or with its stage, which is reported.
+    /// Resolves a reference. None if something is wrong with it, or with its stage, which is reported.
     pub fn reference(&self, word: &SpannedStr) -> Option<Rc<Reference>> {
-        let key = (word.place, word.text.clone());
-        if let Some(known) = self.references.borrow().get(&key) {
-            return known.clone();
-        }
-        let resolved = self.problems.ok(self.look_up(word)).flatten().map(Rc::new);
-        self.references.borrow_mut().insert(key, resolved.clone());
-        resolved
+        self.problems.ok(self.look_up(word)).flatten().map(Rc::new)
     }
 
     /// Looks up a reference. `Ok(None)`: the stage itself is wrong, which was reported.
@@ -137,16 +130,8 @@ impl Planner<'_> {
             return None;
         }
         let shown = visible(text);
-        let set = self.problems.source_text(place).filter(|_| place.is_set());
-        let variable = set.as_deref().and_then(|set| set.strip_suffix(text)?.strip_suffix('='));
-        let hint = match variable.filter(|name| is_name(name)) {
-            Some(name) => format!("for the file write `--set {}`", shell_quote(&format!("{name}=./{shown}"))),
-            None => format!("for the file write `./{shown}`, as in `from: {{ INPUT: ./{shown} }}`"),
-        };
-        Some(
-            Diagnostic::at(place, format!("`{shown}` names a stage, not the file of that name: a path has a `/`"))
-                .hint(hint),
-        )
+        let message = format!("`{shown}` names a stage, not the file of that name: a path has a `/`");
+        Some(Diagnostic::at(place, message).hint(format!("for the file write `./{shown}`")))
     }
 }
 

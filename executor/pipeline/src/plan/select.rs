@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use cwm_contract::Format;
 
 use super::Plan;
+use super::ports::find_output;
 use super::references::{Address, address};
-use cwm_core::names::list;
 use cwm_core::{Error, suggest, visible};
 
 impl Plan {
@@ -38,8 +38,8 @@ impl Plan {
         Ok(cells.into_iter().collect())
     }
 
-    /// Returns the outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only output, or
-    /// the only one of `format`. The caller checks the format of a named output.
+    /// Returns the outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only one of
+    /// `format`, or the only output. The caller checks the format of a named output.
     ///
     /// # Errors
     /// As [`Plan::select`]; or there is no such output, or the stage has several and none is named.
@@ -47,23 +47,8 @@ impl Plan {
         let address = read(text)?;
         let output_of = |cell: usize| {
             let outputs = &self.cells[cell].outputs;
-            let names: Vec<_> = outputs.iter().map(|output| output.name.as_str()).collect();
-            let of_format = outputs.iter().filter(|output| Some(&output.format) == format);
-            let of_format: Vec<_> = of_format.map(|output| output.name.as_str()).collect();
-            let port = match (address.port, &of_format[..], &names[..]) {
-                (None, [only], _) | (None, _, [only]) => only,
-                (Some(port), ..) if names.contains(&port) => port,
-                (Some(port), ..) => {
-                    let message = format!("stage `{}` has no output `{}`", address.label.stage, visible(port));
-                    return Err(refused(message, suggest(port, "outputs", names)));
-                }
-                (None, ..) => {
-                    let hint =
-                        list(&names).map(|list| format!("name one of them, as in `{text}.{}`: {list}", names[0]));
-                    return Err(refused(format!("stage `{}` has several outputs", address.label.stage), hint));
-                }
-            };
-            Ok((cell, port.to_owned()))
+            let found = find_output(&address.label.stage, outputs, address.port, format.unwrap_or(&Format::ANY));
+            Ok((cell, found.map_err(|problem| refused(problem.message, problem.hint))?.name.clone()))
         };
         self.cells_at(&address)?.into_iter().map(output_of).collect()
     }
@@ -90,17 +75,11 @@ impl Plan {
 }
 
 fn read(text: &str) -> Result<Address<'_>, Error> {
-    let refused = |message: String| {
+    address(text).map_err(|message| {
         Error::usage(message).hint(
             "stages are addressed `stage` or `stage[axis=value]`, outputs `stage.output`; `cwm status` lists the stages",
         )
-    };
-    let address = address(text).map_err(refused)?;
-    match (text, &address.label.stage[..]) {
-        ("", _) => Err(refused("an empty name is the name of no stage".to_owned())),
-        (_, "") => Err(refused(format!("`{}` does not begin with the name of a stage", visible(text)))),
-        _ => Ok(address),
-    }
+    })
 }
 
 fn refused(message: String, hint: Option<String>) -> Error {

@@ -21,9 +21,9 @@ pub struct Variable {
 /// Variables by name.
 pub type Variables = HashMap<String, Variable>;
 
-/// Returns the texts of all `--set`, for messages.
+/// Returns the values of all `--set`, for messages.
 pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
-    sets.iter().map(|(name, value)| Source { name: "--set".into(), text: format!("{name}={value}") })
+    sets.iter().map(|(name, value)| Source { name: format!("--set {name}"), text: value.clone() })
 }
 
 /// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is remembered by them. A value that
@@ -48,7 +48,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
     let mut values: HashMap<&String, Node> = in_file.collect();
     for (index, (name, text)) in sets.iter().enumerate() {
         let source = index as u32 + 1;
-        let place = Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
+        let place = Place::in_text(source, text, 0..text.len());
         if sets[..index].iter().any(|(earlier, _)| earlier == name) {
             problems.push(Diagnostic::at(place, format!("`{}` is set twice", visible(name))));
         }
@@ -62,28 +62,13 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
         }
         let value = parse_yaml(text, source).and_then(|node| match unfit_for_variable(&node) {
             Some(unfit) => Err(Diagnostic::at(node.place, format!("a variable cannot be {unfit}"))),
-            None => Ok(Node { place: shifted(node.place, name), ..node }),
+            None => Ok(node),
         });
-        let value = value.map_err(|mut problem| {
-            problem.place = problem.place.map(|place| shifted(place, name));
-            problem.hint.get_or_insert("quote it if it is text: --set 'name=\"…\"'".into());
-            problem
-        });
+        let value = value.map_err(|problem| problem.hint("quote it if it is text: --set 'name=\"…\"'"));
         values.extend(problems.ok(value).map(|value| (name, value)));
     }
     let variable = |(name, value): (&String, Node)| (name.clone(), Variable { value, is_used: Cell::new(false) });
     values.into_iter().map(variable).collect()
-}
-
-/// A place in the value as a place in `name=value`.
-fn shifted(mut place: Place, name: &str) -> Place {
-    let before = name.len() as u32 + 1;
-    place.start += before;
-    place.end += before;
-    if place.line == 1 {
-        place.column += name.chars().count() as u32 + 1;
-    }
-    place
 }
 
 #[cfg(test)]
