@@ -47,10 +47,8 @@ impl<'a> Scope<'a> {
     }
 
     fn text(&self, text: &str, node: &Node) -> Option<Node> {
-        let pieces = pieces(text).map_err(|message| {
-            self.mark_all_axes_used();
-            Diagnostic::at(node.place, message).hint("`$$` stands for a dollar")
-        });
+        let pieces =
+            pieces(text).map_err(|message| Diagnostic::at(node.place, message).hint("`$$` stands for a dollar"));
         let pieces = self.problems.ok(pieces)?;
         let value = |name| {
             let found = self.get(name, node.place)?;
@@ -82,11 +80,6 @@ impl<'a> Scope<'a> {
         Some(Node { place: node.place, origin, content: Content::Scalar(Value::Text(text)) })
     }
 
-    /// Marks all axes as used after a problem, since each of them may be meant.
-    fn mark_all_axes_used(&self) {
-        self.matrix.iter().flat_map(|matrix| &matrix.axes).for_each(|axis| axis.is_used.set(true));
-    }
-
     /// Returns the value of `name`, or of `name.key`.
     fn get(&self, name: &str, place: Place) -> Option<&'a Node> {
         let mut keys = name.split('.');
@@ -109,7 +102,6 @@ impl<'a> Scope<'a> {
             variable.is_used.set(true);
             return Some(&variable.value);
         }
-        self.mark_all_axes_used();
         // Where not all axes are known, it may be one of them.
         if self.matrix.is_none_or(|matrix| !matrix.is_open) {
             let mut names: Vec<&str> = variables.keys().map(String::as_str).collect();
@@ -145,16 +137,6 @@ fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a N
         let problem = Diagnostic::at(place, format!("`${{{name}}}`: there is no `{key}`"));
         problem.related(map.place, "in here").maybe_hint(suggest(key, "keys", names))
     })
-}
-
-/// Returns the names of variables and axes that a text uses, as far as it can be read.
-pub fn names(text: &str) -> Vec<&str> {
-    let pieces = pieces(text).unwrap_or_default();
-    let names = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Name(name) => name.split('.').next(),
-        Piece::Text(_) => None,
-    });
-    names.collect()
 }
 
 fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
