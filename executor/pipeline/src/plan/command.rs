@@ -6,7 +6,7 @@ use cwm_contract::{Format, Shape, Value, Values};
 
 use super::{CommandPlan, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
-use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, nearest, visible};
+use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, visible};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
@@ -17,19 +17,17 @@ const SHELL: &str = "shell";
 /// The shells with a name, each with the arguments before the command. The first is the default.
 const SHELLS: [(&str, &[&str]); 2] = [("bash", &["bash", "-euo", "pipefail", "-c"]), ("sh", &["sh", "-eu", "-c"])];
 
-/// Reads the shell of a command: a name, or a program with its arguments.
-fn shell(node: &Node) -> Result<Vec<String>, Diagnostic> {
-    let named = |name: &str| SHELLS.iter().find(|(known, _)| *known == name);
-    let (words, found): (Option<Vec<String>>, String) = match (&node.content, node.text()) {
-        (_, Some(name)) => {
-            let words = named(name).map(|(_, words)| words.iter().map(|word| (*word).to_owned()).collect());
-            (words, format!(", not `{}`", visible(name)))
-        }
-        (Content::List(items), _) => (items.iter().map(|item| item.text().map(str::to_owned)).collect(), String::new()),
-        _ => (None, format!(", not {}", node.kind())),
+/// Reads the shell of a command: a name, or a program with its arguments. Without one it is `bash`.
+fn shell(node: Option<&Node>) -> Result<Vec<String>, Diagnostic> {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let Some(node) = node else { return Ok(owned(SHELLS[0].1)) };
+    let words: Option<Vec<String>> = match &node.content {
+        Content::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+        _ => SHELLS.iter().find(|(name, _)| node.text() == Some(name)).map(|(_, words)| owned(words)),
     };
     words.filter(|words| words.first().is_some_and(|program| !program.is_empty())).ok_or_else(|| {
-        Diagnostic::at(node.place, format!("`shell` must be `bash`, `sh` or a list of text{found}"))
+        let found = visible(&node.value().to_string());
+        Diagnostic::at(node.place, format!("`shell` must be `bash`, `sh` or a list of text, not `{found}`"))
             .hint("a list is a program and its arguments, after which the command is put: `shell: [python3, -c]`")
     })
 }
@@ -60,13 +58,13 @@ pub fn outputs(declared: Option<&Node>, problems: &Problems) -> Vec<OutputPlan> 
         }
         output
     };
-    problems.map(declared, "`outputs`", "outputs").into_iter().map(output).collect()
+    problems.map(declared, "`outputs`").iter().map(output).collect()
 }
 
 /// Reads an output that is declared by a map.
 fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
     let (mut extension, mut is_folder) = (None, false);
-    for (key, value) in problems.map(node, "an output", "keys of an output") {
+    for (key, value) in problems.map(node, "an output") {
         match (key.text.as_str(), value.scalar()) {
             ("format", _) => match problems.text(value, "the format of an output") {
                 Some(format) if is_name(&format.text) => output.format = Format::from_name(format.text),
@@ -97,46 +95,21 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
     }
 }
 
-/// Returns the command of one cell and its parameters; `with` has its names substituted, `run` excepted. `None` if something is
-/// wrong, which is reported.
+/// Returns the command of one cell and its parameters; `with` has its names substituted, `run` excepted. `None` if it has no
+/// text or no shell. What is wrong is reported.
 pub fn command(
     stage: &StageSpec,
     with: &[(SpannedStr, Node)],
     deps: &[String],
     problems: &Problems,
 ) -> Option<(CommandPlan, Values)> {
-    let mut run = None;
-    let mut words: Vec<String> = SHELLS[0].1.iter().map(|word| (*word).to_owned()).collect();
+    let find = |name: &str| with.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
+    let words = problems.ok(shell(find(SHELL)));
     let mut environment = BTreeMap::new();
-    let mut right = true;
-    let mut report = |problem: Diagnostic| {
-        right = false;
-        problems.push(problem);
-    };
-    for (key, node) in with {
-        if key.text == RUN {
-            match node.text().filter(|text| !text.trim().is_empty()) {
-                Some(text) => run = Some(text.to_owned()),
-                None => {
-                    let kind = if node.text().is_some() { "empty text" } else { node.kind() };
-                    report(
-                        Diagnostic::at(node.place, format!("`run` must be a shell command, not {kind}"))
-                            .hint("several lines are written as a block: `run: |`"),
-                    );
-                }
-            }
-            continue;
-        }
-        if key.text == SHELL {
-            match shell(node) {
-                Ok(chosen) => words = chosen,
-                Err(problem) => report(problem),
-            }
-            continue;
-        }
+    for (key, node) in with.iter().filter(|(key, _)| ![RUN, SHELL].contains(&&key.text[..])) {
         let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
         if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
-            report(
+            problems.push(
                 Diagnostic::at(key.place, format!("variable `{}` has two values", visible(&key.text)))
                     .related(word.place, "the other is that of cwm's own environment")
                     .hint("name it in `with` or in `env`"),
@@ -144,34 +117,29 @@ pub fn command(
         }
         if taken || !is_variable(&key.text) {
             let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
-            report(Diagnostic::at(key.place, format!("`{}` cannot name a variable here", visible(&key.text))).hint(
-                format!("each key of `with` but `run` and `shell` is a variable of the command's environment; {why}"),
-            ));
+            let hint = "each key of `with` but `run` and `shell` is a variable of the command's environment";
+            let message = format!("`{}` cannot name a variable here", visible(&key.text));
+            problems.push(Diagnostic::at(key.place, message).hint(format!("{hint}; {why}")));
         }
         match node.scalar() {
-            Some(Value::Null) => report(Diagnostic::at(node.place, format!("variable `{}` has no value", key.text))),
-            Some(Value::Text(text)) if text.contains('\0') => {
-                report(Diagnostic::at(node.place, format!("variable `{}` cannot hold a null character", key.text)));
-            }
-            Some(value) => {
+            Some(value) if *value != Value::Null && !value.to_string().contains('\0') => {
                 environment.insert(key.text.clone(), value.clone());
             }
-            None => report(
-                Diagnostic::at(node.place, format!("variable `{}` cannot be {}", key.text, node.kind()))
-                    .hint("the environment holds text: write it as text that the command reads"),
+            _ => problems.push(
+                Diagnostic::at(node.place, format!("variable `{}` cannot be {}", key.text, node.kind())).hint(
+                    "the environment holds text without null characters: write it as text that the command reads",
+                ),
             ),
         }
     }
-    if run.is_none() && !with.iter().any(|(key, _)| key.text == RUN) {
-        let meant = with.iter().find(|(key, _)| nearest(&key.text, [RUN]).is_some());
-        let hint = match meant {
-            Some((key, _)) => format!("did you mean `run` by `{}`?", visible(&key.text)),
-            None => "for example `with: { run: 'sort \"$in\" > \"$out\"' }`".to_owned(),
-        };
-        let place = meant.map_or(stage.name.place, |(key, _)| key.place);
-        report(Diagnostic::at(place, format!("command `{}` has no `run`", stage.name.text)).hint(hint));
-    }
-    let run = run.filter(|_| right)?;
+    let Some(run) = find(RUN) else {
+        problems.push(
+            Diagnostic::at(stage.name.place, format!("command `{}` has no `run`", stage.name.text))
+                .hint("for example `with: { run: 'sort \"$in\" > \"$out\"' }`"),
+        );
+        return None;
+    };
+    let (run, words) = (problems.text(run, "the command `run`")?.text, words?);
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
     values.insert(SHELL.into(), Value::List(words.iter().cloned().map(Value::Text).collect()));

@@ -17,9 +17,6 @@ const TOOL_FOLDERS: [&str; 2] = ["__pycache__", ".git"];
 /// The line of a lock file that has its version begins with one of these.
 const LOCK_FORMATS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
 
-/// A glob that walks past more entries than this was meant otherwise.
-const MOST_ENTRIES: usize = 200_000;
-
 /// Returns the files that `written` names, relative to `folder`, sorted, none twice.
 pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &Problems) -> Vec<String> {
     let files = written.iter().filter_map(|word| {
@@ -61,10 +58,6 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
     let names = matches(folder, literal.join("/"), &name, &glob).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => {
-            Diagnostic::nowhere(format!("`{shown}` walks past more than {MOST_ENTRIES} files"))
-                .hint("begin it with the folder that is meant")
-        }
         io::ErrorKind::InvalidData => {
             Diagnostic::nowhere(format!("{error} (matched by `{shown}`): its name is not UTF-8")).hint("rename it")
         }
@@ -80,7 +73,7 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
 /// Returns the files in the folder `start` below `root`, and in its folders, that `glob` matches. Links to folders are not
 /// followed: they may lead anywhere. Nothing that cwm itself writes is matched.
 fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Result<Vec<String>> {
-    let (mut names, mut entries, mut exported) = (Vec::new(), 0, BTreeSet::new());
+    let (mut names, mut exported) = (Vec::new(), BTreeSet::new());
     let mut waiting = vec![start];
     while let Some(folder) = waiting.pop() {
         let path_of = |last: &str| if folder.is_empty() { last.to_owned() } else { format!("{folder}/{last}") };
@@ -91,10 +84,6 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
         };
         for entry in listed {
             let entry = entry?;
-            entries += 1;
-            if entries > MOST_ENTRIES {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
             let file_name = entry.file_name();
             let Some(last) = file_name.to_str().map(str::to_owned) else {
                 // A key holds names as text, and a file that is left out would be no dependency.

@@ -10,6 +10,10 @@ use super::{Body, Origin, Plan};
 use cwm_core::files::{is_device, is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
+/// The hint for a folder in place of a file.
+const IN_PLACE_OF_A_FOLDER: &str = "name a file; where several are taken, a list of files; for all files in a folder, a command \
+                                    has `deps: [\"FOLDER/**\"]`";
+
 /// A file from outside, where a plan names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReference {
@@ -76,16 +80,16 @@ impl Plan {
             let shown = path.display();
             let problem = match std::fs::metadata(&path) {
                 Err(error) => {
-                    let paths_of_set = "paths in `--set` are relative to the current folder; `ls` lists it";
-                    let paths_of_set = value_place.is_set().then(|| paths_of_set.to_owned());
-                    let hints: Vec<String> = paths_of_set.into_iter().chain(meaning).collect();
-                    let has_hint = error.kind() == std::io::ErrorKind::NotFound && !hints.is_empty();
+                    let of_set = "paths in `--set` are relative to the current folder; `ls` lists it";
+                    let of_set = value_place.is_set().then(|| of_set.to_owned());
+                    let hints = of_set.into_iter().chain(meaning).collect::<Vec<_>>().join("; ");
+                    let is_missing = error.kind() == std::io::ErrorKind::NotFound && !hints.is_empty();
                     Diagnostic::at(place, format!("cannot read {shown}: {error}"))
-                        .maybe_hint(has_hint.then(|| hints.join("; ")))
+                        .maybe_hint(is_missing.then_some(hints))
                 }
                 Ok(found) if found.is_dir() => {
                     Diagnostic::at(place, format!("cannot read {shown} as a file: it is a folder"))
-                        .hint(self.in_place_of_a_folder(&path))
+                        .hint(IN_PLACE_OF_A_FOLDER)
                 }
                 Ok(_) if is_device(&path) => {
                     Diagnostic::at(place, format!("{shown} is a device, and neither a file nor a pipe"))
@@ -104,15 +108,6 @@ impl Plan {
         }
         problems.sort();
         problems
-    }
-
-    /// Returns the hint for a folder in place of a file.
-    fn in_place_of_a_folder(&self, path: &Path) -> String {
-        let files = "name a file; where several are taken, a list of files";
-        match path.strip_prefix(&self.folder).ok().and_then(Path::to_str).filter(|name| !name.is_empty()) {
-            Some(name) => format!("{files}; for all files in it, a command has `deps: [\"{name}/**\"]`"),
-            None => files.to_owned(),
-        }
     }
 
     /// Returns the first pipe that a cell names. A device such as `/dev/null` is none, as no run reads it.

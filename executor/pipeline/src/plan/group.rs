@@ -139,10 +139,6 @@ fn given_twice(bound: &BoundInput, label: &Label, hint: &str) -> Diagnostic {
 
 /// Returns the problem of two artifacts whose links would have one name, since a name cannot hold the slash of a label.
 fn shared_link_name(bound: &BoundInput, sources: &[Source]) -> Option<Diagnostic> {
-    let has_slash = |source: &Source| source.label.coordinates.iter().any(|(_, value)| value.contains('/'));
-    if !sources.iter().any(has_slash) {
-        return None;
-    }
     let mut labels: HashMap<String, &Label> = HashMap::new();
     sources.iter().find_map(|Source { label, .. }| {
         let name = label.file_name();

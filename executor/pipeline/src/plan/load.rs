@@ -23,11 +23,6 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
     let name = file.display().to_string();
     let fail = |message: String| Diagnostics::of(Diagnostic::nowhere(message), Sources::default());
     let bytes = read(file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            let hint = "name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml in the current folder";
-            let problem = Diagnostic::nowhere(format!("there is no pipeline file {name}"));
-            Diagnostics::of(problem.hint(hint), Sources::default())
-        }
         ErrorKind::FileTooLarge => fail(format!("{name} is longer than {} MiB and no pipeline file", LARGEST >> 20)),
         _ => fail(format!("cannot read the pipeline file {name}: {error}")),
     })?;
