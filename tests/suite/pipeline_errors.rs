@@ -47,7 +47,7 @@ fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, from: f.txt, with: { run: x } }\n");
     context.write("f.txt", "1");
     let ran = context.cwm(&["run"]);
-    let hint = "hint: for the file write `./f.txt`, as in `from: { INPUT: ./f.txt }`";
+    let hint = "hint: for the file write `./f.txt`";
     assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
     // With `--set`, also where a stage has the name of the file without its ending, and even an output with that of the ending.
     for (stage, output) in [("played", "out"), ("played", "pgn"), ("other", "out")] {
@@ -60,7 +60,7 @@ fn a_file_in_place_of_a_stage_gets_the_path_that_names_it() {
         let ran = context.cwm(&["run", "--set", "games=played.pgn"]);
         assert_eq!(ran.code, 3, "{}", ran.stderr);
         assert!(ran.stderr.contains("`played.pgn` names a stage, not the file of that name"), "{}", ran.stderr);
-        assert!(ran.stderr.contains("hint: for the file write `--set games=./played.pgn`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: for the file write `./played.pgn`"), "{}", ran.stderr);
         assert_eq!(context.cwm(&["run", "--set", "games=./played.pgn"]).code, 0);
     }
 }
@@ -107,9 +107,12 @@ fn a_default_that_is_written_out_brings_no_warning() {
 #[test]
 fn usual_mistakes_in_yaml_get_advice() {
     let stage = |body: &str| format!("cwm: 1\nstages:\n  g: {{ stage: command, {body} }}\n");
-    refused(&stage("from: m[size=a], with: { run: x }"), &["pipeline.yaml:3", "quoted inside braces"]);
+    refused(
+        &stage("from: m[size=a], with: { run: x }"),
+        &["pipeline.yaml:3", "quote text with", "\"stage[axis=value]\""],
+    );
     refused(&stage("timeout: 1s, with: { run: x }"), &["pipeline.yaml:3", "hint: `limits: { time: 1h }`"]);
-    refused(&stage("with: { run: echo a: b }"), &["pipeline.yaml:3", "quote text that holds `: `"]);
+    refused(&stage("with: { run: echo a: b }"), &["pipeline.yaml:3", "`: `", "'echo a: b'"]);
     refused(
         "cwm: 1\nstages:\n  g:\n   stage: command\n    with: { run: x }\n",
         &["pipeline.yaml:5", "the same column"],
@@ -164,12 +167,9 @@ fn a_missing_input_is_named() {
 #[test]
 fn two_stages_of_one_name_are_rejected_with_all_errors_of_both() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, form: b, with: { rum: y } }\n";
-    refused(
-        yaml,
-        &["two stages are named `a`", "has no key `form`", "command `a` has no `run`", "did you mean `run` by `rum`?"],
-    );
+    refused(yaml, &["`a` is twice in one map", "has no key `form`", "command `a` has no `run`"]);
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: '' } }\n";
-    refused(yaml, &["`run` must be a shell command, not empty text"]);
+    refused(yaml, &["the command `run` must be text, not empty text"]);
     refused(
         "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, with: { run: y } }\n",
         &["pipeline.yaml:4"],
@@ -292,7 +292,7 @@ fn a_missing_source_file_is_located_before_anything_runs() {
         "cwm: 1\nvars: { games: null }\nstages:\n  games: { stage: download, with: { source: $games, month: 2013-01 } }\n",
     );
     let set = context.cwm(&["run", "--set", "games=./nope.pgn"]);
-    assert!(set.code == 3 && set.stderr.contains("--set:1:7"), "{}", set.stderr);
+    assert!(set.code == 3 && set.stderr.contains("--set games:1:1"), "{}", set.stderr);
     assert!(set.stderr.contains("paths in `--set` are relative to the current folder"), "{}", set.stderr);
     // The path is underlined, wherever it stands, and not the input.
     let inputs = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'cat \"$in\"/* > \"$out\"' }, from: { x: [{ file: pipeline.yaml }, { file: nowhere.txt }] } }\n";
@@ -358,6 +358,6 @@ fn device_at_the_top_of_a_pipeline_gets_a_hint() {
 fn an_entry_of_a_parameter_that_is_written_twice_is_refused() {
     refused(
         "cwm: 1\nstages:\n  a: { stage: analyse, with: { place: 9, options: { Contempt: '1', Contempt: '2' } } }\n",
-        &["pipeline.yaml:3:68", "two entries of `options` are named `Contempt`", "rename or remove one of them"],
+        &["pipeline.yaml:3:68", "`Contempt` is twice in one map", "rename or remove one of them"],
     );
 }

@@ -87,7 +87,7 @@ stages:
     // What is wrong is reported, and waited out.
     context.edit("pipeline.yaml", "n: 1", "n: 1, n: 2");
     assert_eq!(watch.ran(), [""; 0]);
-    assert!(context.read("reported").contains("two parameters are named `n`"), "{}", context.read("reported"));
+    assert!(context.read("reported").contains("`n` is twice in one map"), "{}", context.read("reported"));
     context.edit("pipeline.yaml", "n: 1, n: 2", "n: 2");
     assert_eq!(watch.ran(), ["first"]);
     interrupt(&watch.child);

@@ -1,10 +1,11 @@
 //! Collects the problems of a file while its tree is read: maps, lists and text are taken out of it, or reported.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+
+use cwm_contract::Value;
 
 use super::node::{Content, Node, SpannedStr};
-use crate::diagnostics::{Diagnostic, Diagnostics, Place, Sources};
+use crate::diagnostics::{Diagnostic, Diagnostics, Sources};
 use crate::names::suggest;
 
 /// The problems of a file so far. All that read and plan it share one of these.
@@ -27,9 +28,9 @@ impl Problems {
         result.map_err(|problem| self.push(problem)).ok()
     }
 
-    /// Returns the text that a place points into.
-    pub fn source_text(&self, place: Place) -> Option<String> {
-        self.0.borrow().sources.get(place).map(|source| source.text.clone())
+    /// Returns true if there is none so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
     }
 
     /// Returns all of them.
@@ -37,35 +38,14 @@ impl Problems {
         self.0.into_inner()
     }
 
-    /// Returns the entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
-    /// Null is an empty map: a key with nothing after it.
-    pub fn map<'n>(&self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (SpannedStr, Node)> {
-        let entries = match &node.content {
-            Content::Map(entries) => entries,
-            _ if node.scalar() == Some(&cwm_contract::Value::Null) => return Vec::new(),
-            _ => {
-                self.push(node.problem(format!("{what} must be a map, not {}", node.kind())));
-                return Vec::new();
-            }
-        };
-        let mut known: HashMap<&str, Place> = HashMap::with_capacity(entries.len());
-        let mut unique = Vec::with_capacity(entries.len());
-        for pair in entries {
-            let SpannedStr { text, place } = &pair.0;
-            match known.get(text.as_str()) {
-                None => {
-                    known.insert(text, *place);
-                    unique.push(pair);
-                }
-                Some(earlier) => self.push(
-                    Diagnostic::at(*place, format!("two {entry} are named `{text}`"))
-                        .label("the second")
-                        .related(*earlier, "the first")
-                        .hint("rename or remove one of them"),
-                ),
-            }
+    /// Returns the entries of a map; `what` names it in messages (`vars`). Null is an empty map: a key with nothing after it.
+    pub fn map<'n>(&self, node: &'n Node, what: &str) -> &'n [(SpannedStr, Node)] {
+        match &node.content {
+            Content::Map(entries) => return entries,
+            Content::Scalar(Value::Null) => {}
+            _ => self.push(node.problem(format!("{what} must be a map, not {}", node.kind()))),
         }
-        unique
+        &[]
     }
 
     /// Reports a key that is not one of those that are known here.
@@ -90,7 +70,7 @@ impl Problems {
             Content::List(items) => {
                 items.iter().filter_map(|item| self.text(item, &format!("each of {what}"))).collect()
             }
-            Content::Scalar(cwm_contract::Value::Text(_)) => self.text(node, what).into_iter().collect(),
+            Content::Scalar(Value::Text(_)) => self.text(node, what).into_iter().collect(),
             _ => {
                 self.push(node.problem(format!("{what} must be a list, not {}", node.kind())));
                 Vec::new()

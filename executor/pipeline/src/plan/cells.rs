@@ -126,13 +126,12 @@ fn count_cells(matrix: &Matrix, own: &[Rc<Axis>], stage: &StageSpec, total: &mut
             return 0;
         }
     }
-    let count = own.iter().try_fold(matrix.labels.len(), |count, axis| count.checked_mul(axis.values.len()));
-    if let Some(count) = count.filter(|count| count.saturating_add(*total) <= MOST_CELLS) {
+    let count = own.iter().fold(matrix.labels.len(), |count, axis| count.saturating_mul(axis.values.len()));
+    if total.saturating_add(count) <= MOST_CELLS {
         *total += count;
         return count;
     }
-    let here = count.map_or("far too many".into(), |count| count.to_string());
-    let message = format!("this pipeline has more than {MOST_CELLS} cells; `{}` alone has {here}", stage.name.text);
+    let message = format!("with those of `{}` this pipeline has more than {MOST_CELLS} cells", stage.name.text);
     problems
         .push(Diagnostic::at(stage.name.place, message).hint("make the matrix smaller, or several pipelines of it"));
     0
@@ -164,9 +163,7 @@ fn values(name: &SpannedStr, written: &Node, scope: &Scope) -> Vec<AxisValue> {
     let Some(node) = (if is_variable { scope.node(written) } else { Some(written.clone()) }) else { return Vec::new() };
     let written: Vec<(Option<&SpannedStr>, &Node)> = match &node.content {
         Content::List(items) => items.iter().map(|item| (None, item)).collect(),
-        Content::Map(_) => {
-            problems.map(&node, "an axis", "labels").into_iter().map(|(label, value)| (Some(label), value)).collect()
-        }
+        Content::Map(entries) => entries.iter().map(|(label, value)| (Some(label), value)).collect(),
         Content::Scalar(_) => {
             let message = format!("axis `{}` must be a list of values or a map from label to value", name.text);
             problems.push(node.problem(message).hint("one value is written `[value]`"));

@@ -7,7 +7,7 @@ use cwm_contract::{ParameterError, ParameterSpec, SourceFiles, SourceLocation, S
 
 use super::build::Planner;
 use super::substitute::all;
-use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, list_some, nearest, suggest, visible};
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, nearest, suggest, visible};
 
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]
@@ -64,12 +64,7 @@ impl Planner<'_> {
     ) -> Option<(Values, Vec<PathBuf>)> {
         let find = |name: &str| with.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
         let known = || specs.iter().map(|spec| spec.name);
-        // The parameter that a misspelt key means is not reported as missing as well.
-        let mut meant = Vec::new();
-        let mut is_right = true;
         for (key, _) in with.iter().filter(|(key, _)| !known().any(|name| name == key.text)) {
-            is_right = false;
-            meant.extend(nearest(&key.text, known()));
             let message = format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text));
             let hint = suggest(&key.text, "parameters", known()).or(Some("it has none".into()));
             self.problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
@@ -77,18 +72,16 @@ impl Planner<'_> {
         let mut folders = Vec::new();
         let value = |spec: &ParameterSpec| {
             let node = find(spec.name);
-            if wrong.contains(&spec.name) || node.is_none() && meant.contains(&spec.name) {
+            if wrong.contains(&spec.name) {
                 return None;
-            }
-            if let Some(node) = node {
-                self.report_repeated_keys(node, spec.name);
             }
             let value = value(spec, node, name, self.folders, &mut folders);
             Some((spec.name.to_owned(), self.problems.ok(value)?))
         };
-        let values: Values = all(specs.iter().map(value)).filter(|_| is_right)?.into_iter().collect();
-        for ParameterError { parameter, message, hint } in stage.check(&values) {
-            is_right = false;
+        let values: Values = all(specs.iter().map(value))?.into_iter().collect();
+        let errors = stage.check(&values);
+        let is_right = errors.is_empty();
+        for ParameterError { parameter, message, hint } in errors {
             let message = format!("parameter `{parameter}` {message}");
             self.problems.push(match (find(&parameter), values.get(&parameter)) {
                 (Some(node), _) => node.problem(message).maybe_hint(hint),
@@ -101,19 +94,6 @@ impl Planner<'_> {
         }
         is_right.then_some((values, folders))
     }
-
-    /// Reports each key that a map in the value of a parameter has twice: one of the two would silently count.
-    fn report_repeated_keys(&self, node: &Node, parameter: &str) {
-        match &node.content {
-            Content::Scalar(_) => {}
-            Content::List(items) => items.iter().for_each(|item| self.report_repeated_keys(item, parameter)),
-            Content::Map(_) => {
-                for (_, item) in self.problems.map(node, parameter, &format!("entries of `{parameter}`")) {
-                    self.report_repeated_keys(item, parameter);
-                }
-            }
-        }
-    }
 }
 
 fn value(
@@ -125,14 +105,8 @@ fn value(
 ) -> Result<Value, Diagnostic> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
-            let hint = match &spec.kind {
-                Type::Choice(words) if let Some(first) = words.first() => {
-                    format!("`with: {{ {}: {first} }}` (choices: {})", spec.name, list_some(words.iter(), 8))
-                }
-                kind => format!("it must be {}: {}", kind.describe(), first_sentence(&spec.doc)),
-            };
             Diagnostic::at(stage.place, format!("stage `{}` is missing its parameter `{}`", stage.text, spec.name))
-                .hint(hint)
+                .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc)))
         })?;
         paths(&spec.kind, None, &mut value, folders).map_err(|message| Diagnostic::at(stage.place, message))?;
         return Ok(value);
@@ -162,9 +136,11 @@ pub fn first_sentence(doc: &str) -> String {
 /// Makes the paths in a value absolute; `node` is what it was read from, of the same form.
 fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders) -> Result<(), String> {
     let mut done = Ok(());
-    each_path(kind, node, value, &mut |_, node, path| match absolute(path, node, folders) {
-        Ok(absolute) => *path = absolute,
-        Err(message) => done = Err(message),
+    each_path(kind, node, value, &mut |_, node, path| {
+        if path.is_empty() {
+            done = Err("must be the path of a file, not empty".to_owned());
+        }
+        *path = folders.absolute(path, node.map(Node::value_place)).to_string_lossy().into_owned();
     });
     done
 }
@@ -228,14 +204,4 @@ pub fn each_path(
         (Type::Optional(inner) | Type::OneOrMany(inner), value) => each_path(inner, node, value, visit),
         _ => {}
     }
-}
-
-fn absolute(text: &str, node: Option<&Node>, folders: &Folders) -> Result<String, String> {
-    if text.is_empty() {
-        return Err("must be the path of a file, not empty".into());
-    }
-    let path = folders.absolute(text, node.map(Node::value_place));
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| format!("is in a folder whose name is not UTF-8: {}", path.display()))
 }

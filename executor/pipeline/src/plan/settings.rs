@@ -77,7 +77,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
     let value = |written: &Option<Node>| scope.node(written.as_ref()?);
     match value(&stage.retry) {
         Some(node) if matches!(node.content, Content::Map(_)) => {
-            for (key, node) in problems.map(&node, "`retry`", "keys of `retry`") {
+            for (key, node) in problems.map(&node, "`retry`") {
                 match key.text.as_str() {
                     "times" => set(&mut retry.retries, times(node), node, "times", TIMES, problems),
                     "wait" => set(&mut retry.wait, node.duration(), node, "wait", DURATION, problems),
@@ -92,7 +92,7 @@ pub fn settings(stage: &StageSpec, kind: Option<&'static dyn Stage>, needs: Need
         None => {}
     }
     let limits = value(&stage.limits);
-    for (key, node) in limits.iter().flat_map(|node| problems.map(node, "`limits`", "keys of `limits`")) {
+    for (key, node) in limits.iter().flat_map(|node| problems.map(node, "`limits`")) {
         match key.text.as_str() {
             "time" => set(&mut retry.time, node.duration().map(Some), node, "time", DURATION, problems),
             "memory" => set_memory(&mut retry.memory, node, problems),

@@ -24,11 +24,11 @@ pub struct SourceSpec {
 
 pub(super) fn from(node: &Node, problems: &Problems) -> Vec<InputSpec> {
     if !matches!(node.content, Content::Map(_)) {
-        return vec![input(None, node, |item| bare(item, problems))];
+        return vec![input(None, node, problems)];
     }
     let mut inputs = Vec::new();
-    for (name, value) in problems.map(node, "`from`", "inputs") {
-        let input = input(Some(name.clone()), value, |item| source(item, problems));
+    for (name, value) in problems.map(node, "`from`") {
+        let input = input(Some(name.clone()), value, problems);
         if input.sources.is_empty() {
             let message = format!("input `{}` is given nothing", name.text);
             problems.push(value.problem(message).hint("name what it is given, or leave the input out"));
@@ -38,40 +38,26 @@ pub(super) fn from(node: &Node, problems: &Problems) -> Vec<InputSpec> {
     inputs
 }
 
-fn input(name: Option<SpannedStr>, node: &Node, source: impl Fn(&Node) -> Option<SourceSpec>) -> InputSpec {
+fn input(name: Option<SpannedStr>, node: &Node, problems: &Problems) -> InputSpec {
     match &node.content {
-        Content::List(items) => InputSpec { name, sources: items.iter().map(source).collect(), is_list: true },
-        _ => InputSpec { name, sources: vec![source(node)], is_list: false },
+        Content::List(items) => {
+            InputSpec { name, sources: items.iter().map(|item| source(item, problems)).collect(), is_list: true }
+        }
+        _ => InputSpec { name, sources: vec![source(node, problems)], is_list: false },
     }
-}
-
-/// Reads a source that is given without the name of an input.
-fn bare(node: &Node, problems: &Problems) -> Option<SourceSpec> {
-    if matches!(node.content, Content::Map(_)) {
-        let message = "each item of this list must be a reference to a stage";
-        problems.push(node.problem(message).hint("name the input: `from: { input: { file: path } }`"));
-        return None;
-    }
-    source(node, problems)
 }
 
 fn source(node: &Node, problems: &Problems) -> Option<SourceSpec> {
-    if !matches!(node.content, Content::Map(_)) {
-        return problems.text(node, "a reference").map(|_| SourceSpec { text: node.clone(), is_file: false });
-    }
-    let mut source = None;
-    let entries = problems.map(node, "a source", "keys of a source");
-    for (key, value) in &entries {
-        match key.text.as_str() {
-            "file" => {
-                let path = problems.text(value, "the path of a file");
-                source = path.map(|_| SourceSpec { text: value.clone(), is_file: true });
+    let (text, what, is_file) = match &node.content {
+        Content::Map(entries) => match &entries[..] {
+            [(key, path)] if key.text == "file" => (path, "the path of a file", true),
+            _ => {
+                let problem = node.problem("a source is a reference to a stage, or a file");
+                problems.push(problem.hint("write a file as `{ file: path }`"));
+                return None;
             }
-            _ => problems.unknown_key(key, "a source", &["file"]),
-        }
-    }
-    if entries.is_empty() {
-        problems.push(node.problem("this source names nothing").hint("write `{ file: path }`"));
-    }
-    source
+        },
+        _ => (node, "a reference", false),
+    };
+    problems.text(text, what).map(|_| SourceSpec { text: text.clone(), is_file })
 }

@@ -1,9 +1,11 @@
 //! The file as a whole: `cwm`, `vars`, `stages`, `export`.
 
+use std::collections::HashMap;
+
 use cwm_contract::Value;
 
 use super::stage::{COMMAND_KEYS, KEYS as STAGE_KEYS, StageSpec};
-use cwm_core::{Content, Diagnostic, NAME_RULE, Node, Problems, SpannedStr, is_name, visible};
+use cwm_core::{Content, Diagnostic, NAME_RULE, Node, Place, Problems, SpannedStr, is_name, visible};
 
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;
@@ -25,21 +27,17 @@ pub struct Spec {
 /// Reads a file's tree. Problems are reported, and the rest is returned, so that later steps find their problems too. None if
 /// nothing can be read.
 pub fn read(root: &Node, problems: &Problems) -> Option<Spec> {
-    if root.scalar() == Some(&Value::Null) {
-        problems.push(root.problem("this file is empty").hint("a pipeline begins with `cwm: 1` and has `stages:`"));
+    let Content::Map(entries) = &root.content else {
+        let found = if root.scalar() == Some(&Value::Null) { "an empty file" } else { root.kind() };
+        let problem = root.problem(format!("this is not a pipeline but {found}"));
+        problems.push(problem.hint("a pipeline is a YAML map that begins with `cwm: 1` and has `stages:`"));
         return None;
-    }
-    if !matches!(root.content, Content::Map(_)) {
-        let message = format!("this is not a pipeline but {}", root.kind());
-        problems
-            .push(root.problem(message).hint("a pipeline is a YAML map that begins with `cwm: 1` and has `stages:`"));
-        return None;
-    }
-    let entries = problems.map(root, "a pipeline", "keys of a pipeline");
+    };
     let value = |name: &str| entries.iter().find(|(key, _)| key.text == name);
     if !is_version(root, value("cwm").map(|(_, version)| version), problems) {
         return None;
     }
+    report_repeated_keys(root, problems);
     if let (None, Some((first, _))) = (value("stages"), entries.first()) {
         problems.push(Diagnostic::at(first.place, "this pipeline has no `stages`"));
     }
@@ -69,31 +67,49 @@ fn is_version(root: &Node, version: Option<&Node>, problems: &Problems) -> bool 
             problems.push(node.problem(message).hint("use a newer cwm for this file"));
             return false;
         }
-        Some((node, Some(Value::Int(version)))) => node.problem(format!("there is no format {version}")),
-        Some((node, _)) => node.problem(format!("the version of the format must be an integer, not {}", node.kind())),
+        Some((node, _)) => node.problem(format!("there is no format `{}`", visible(&node.value().to_string()))),
         None => root.problem("the version of the format is missing"),
     };
     problems.push(problem.hint(format!("write `cwm: {FORMAT}` at the top")));
     true
 }
 
+/// Reports each key that a map of the file has twice: one of the two would silently count.
+fn report_repeated_keys(node: &Node, problems: &Problems) {
+    match &node.content {
+        Content::Scalar(_) => {}
+        Content::List(items) => items.iter().for_each(|item| report_repeated_keys(item, problems)),
+        Content::Map(entries) => {
+            let mut known: HashMap<&str, Place> = HashMap::with_capacity(entries.len());
+            for (SpannedStr { text, place }, item) in entries {
+                if let Some(earlier) = known.insert(text, *place) {
+                    problems.push(
+                        Diagnostic::at(*place, format!("`{text}` is twice in one map"))
+                            .label("the second")
+                            .related(earlier, "the first")
+                            .hint("rename or remove one of them"),
+                    );
+                }
+                report_repeated_keys(item, problems);
+            }
+        }
+    }
+}
+
 fn stages(key: &SpannedStr, node: &Node, problems: &Problems) -> Vec<StageSpec> {
-    let once = problems.map(node, "`stages`", "stages");
     if node.scalar() == Some(&Value::Null) {
         problems.push(Diagnostic::at(key.place, "this pipeline has no stages"));
     }
-    // Also stages with the name of another one, so that their other problems are reported as well.
-    let stages = if let Content::Map(entries) = &node.content { entries.iter().collect() } else { once };
     let stage = |(name, body): &(SpannedStr, Node)| {
         check_name(name, "a stage", problems);
         StageSpec::read(name, body, problems)
     };
-    stages.into_iter().map(stage).collect()
+    problems.map(node, "`stages`").iter().map(stage).collect()
 }
 
 fn vars(node: &Node, problems: &Problems) -> Vec<(SpannedStr, Node)> {
-    let mut vars = Vec::new();
-    for (name, value) in problems.map(node, "`vars`", "variables") {
+    let vars = problems.map(node, "`vars`");
+    for (name, value) in vars {
         check_name(name, "a variable", problems);
         if let Some(unfit) = unfit_for_variable(value) {
             let wanted = "text, a number, a boolean or a list of these";
@@ -101,9 +117,8 @@ fn vars(node: &Node, problems: &Problems) -> Vec<(SpannedStr, Node)> {
             let hint = "an axis of a matrix can hold lists and maps: `matrix: { axis: { label: [..] } }`";
             problems.push(value.problem(message).hint(hint));
         }
-        vars.push((name.clone(), value.clone()));
     }
-    vars
+    vars.to_vec()
 }
 
 /// Describes a value that no variable can have. None for a scalar or a list of scalars.
@@ -119,9 +134,9 @@ pub fn unfit_for_variable(node: &Node) -> Option<String> {
 }
 
 fn exports(node: &Node, problems: &Problems) -> Vec<(SpannedStr, Node)> {
-    let mut exports = problems.map(node, "`export`", "exports");
+    let mut exports = problems.map(node, "`export`").to_vec();
     exports.retain(|(_, path)| problems.text(path, "the path of an export").is_some());
-    exports.into_iter().cloned().collect()
+    exports
 }
 
 /// Reports a text that is no name.

@@ -55,7 +55,7 @@ impl StageSpec {
     /// Reads the stage named `name`.
     pub(super) fn read(name: &SpannedStr, body: &Node, problems: &Problems) -> Self {
         let mut stage = StageSpec { name: name.clone(), keep: true, ..StageSpec::default() };
-        let entries = problems.map(body, &format!("stage `{}`", name.text), "keys of a stage");
+        let entries = problems.map(body, &format!("stage `{}`", name.text));
         match entries.iter().find(|(key, _)| key.text == "stage") {
             Some((_, kind)) => stage.kind = problems.text(kind, "the kind of a stage"),
             None if body.scalar().is_none_or(|value| *value == cwm_contract::Value::Null) => problems.push(
@@ -69,13 +69,13 @@ impl StageSpec {
             match key.text.as_str() {
                 "stage" => (),
                 "from" => stage.from = from(value, problems),
-                "with" => stage.with = cloned(problems.map(value, "`with`", "parameters")),
+                "with" => stage.with = problems.map(value, "`with`").to_vec(),
                 "matrix" => {
-                    stage.matrix = cloned(problems.map(value, "`matrix`", "axes"));
+                    stage.matrix = problems.map(value, "`matrix`").to_vec();
                     stage.matrix.iter().for_each(|(axis, _)| check_name(axis, "an axis", problems));
                 }
                 "each" => stage.each = problems.text(value, "`each`"),
-                "needs" => stage.needs = cloned(problems.map(value, "`needs`", "needs")),
+                "needs" => stage.needs = problems.map(value, "`needs`").to_vec(),
                 "device" if command => problems.push(
                     Diagnostic::at(key.place, "a command has no `device`")
                         .hint("with `needs: { gpu: 1 }` it finds its GPU in CUDA_VISIBLE_DEVICES"),
@@ -98,15 +98,9 @@ impl StageSpec {
                         .hint("the files, variables and outputs of other stages are part of their code"),
                 ),
                 "run" | "shell" => {
-                    let of = if command {
-                        "it belongs in `with`"
-                    } else {
-                        "a command is `stage: command`, and it belongs in `with`"
-                    };
-                    problems.push(
-                        Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text))
-                            .hint(format!("{of}: `with: {{ {}: … }}`", key.text)),
-                    );
+                    problems.push(Diagnostic::at(key.place, format!("a stage has no key `{}`", key.text)).hint(
+                        format!("a command has it in `with`: `{{ stage: command, with: {{ {}: … }} }}`", key.text),
+                    ))
                 }
                 "timeout" => problems
                     .push(Diagnostic::at(key.place, "a stage has no key `timeout`").hint("`limits: { time: 1h }`")),
@@ -115,10 +109,6 @@ impl StageSpec {
         }
         stage
     }
-}
-
-fn cloned(entries: Vec<&(SpannedStr, Node)>) -> Vec<(SpannedStr, Node)> {
-    entries.into_iter().cloned().collect()
 }
 
 fn env(node: &Node, problems: &Problems) -> Vec<SpannedStr> {
