@@ -342,7 +342,7 @@ fn a_folder_as_an_input_is_reported_with_what_takes_all_files_in_it() {
     context.write("folder/x", "x");
     let refused = context.cwm(&["run"]);
     assert_eq!(refused.code, 3, "{}", refused.stderr);
-    assert!(refused.stderr.contains("a command has `deps: [\"folder/**\"]`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("a command has `deps: [\"FOLDER/**\"]`"), "{}", refused.stderr);
 }
 
 #[test]
