@@ -1,12 +1,12 @@
 //! Groups of cells that are shown alike: of thousands of cells of one stage, most have one state for one reason.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use cwm_contract::Label;
-use cwm_core::plural;
+use regex::Regex;
 
-/// The length of digests and keys where people see them.
-const DIGEST: usize = 12;
+use cwm_core::plural;
 
 /// The most lines of one cell that are alike and shown one by one.
 const MAX_ALIKE: usize = 3;
@@ -99,49 +99,21 @@ fn name(members: &[Label], all: &[Label]) -> String {
     }
 }
 
+/// The axes of a label behind its name. Without its axes, a label in a command needs no quotes.
+static AXES: LazyLock<Regex> = LazyLock::new(|| {
+    let label = r"([A-Za-z0-9_-]+)\[[^\]]*=[^\]]*\]";
+    Regex::new(&format!("'{label}'|{label}")).expect("the expression is well-formed")
+});
+
+/// A digest or key as people see them, or a date with its time.
+static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?-u:\b)([0-9a-f]{12}|[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2})?)(?-u:\b)")
+        .expect("the expression is well-formed")
+});
+
 /// Returns a line without the axes of labels, and with `…` for digests and times.
 fn without_details(line: &str) -> String {
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let mut rest = line;
-    let mut text = String::new();
-    while let Some((before, after)) = rest.split_once('[') {
-        let inside = after.split_once(']').filter(|(inside, _)| inside.contains('='));
-        let is_label = before.ends_with(is_of_name);
-        text += before;
-        rest = match inside {
-            Some((_, after)) if is_label => {
-                let start = text.rfind(|c: char| !is_of_name(c)).filter(|start| text[*start..].starts_with('\''));
-                match (start, after.strip_prefix('\'')) {
-                    // Without its axes, a label in a command needs no quotes.
-                    (Some(start), Some(after)) => {
-                        text.remove(start);
-                        after
-                    }
-                    _ => after,
-                }
-            }
-            _ => {
-                text.push('[');
-                after
-            }
-        };
-    }
-    text += rest;
-    let words = text.split(' ').map(|word| {
-        let bare = word.trim_end_matches([',', ';', ':', ')']);
-        if is_digest(bare) || is_time(bare) { format!("…{}", &word[bare.len()..]) } else { word.to_owned() }
-    });
-    words.collect::<Vec<_>>().join(" ").replace("… …", "…")
-}
-
-fn is_digest(word: &str) -> bool {
-    word.len() == DIGEST && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// True for the date and for the time in `2026-11-24 21:22`.
-fn is_time(word: &str) -> bool {
-    let shape: String = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    shape == "0000-00-00" || shape == "00:00"
+    DETAIL.replace_all(&AXES.replace_all(line, "$1$2"), "…").into_owned()
 }
 
 #[cfg(test)]
