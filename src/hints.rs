@@ -1,12 +1,10 @@
 //! Commands in hints: they repeat the options of this command line that name the pipeline, its variables and its store.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use cwm_core::shell_quote;
-
-/// The groups of commands, each with the space after it.
-const GROUPS: [&str; 3] = ["store ", "model ", "util "];
+use regex::{Captures, Regex};
 
 /// The options of this command line, with and without `--set`.
 static OPTIONS: OnceLock<[String; 2]> = OnceLock::new();
@@ -33,16 +31,14 @@ pub fn with_options(text: &str) -> String {
     }
 }
 
+/// A command between backquotes: its name, also that of a group, and what follows.
+static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("`cwm ((?:store |model |util )?[a-z]*)([^`]*)").expect("the expression is well-formed")
+});
+
 fn complete(text: &str, all: &str, without_sets: &str, executor: &str) -> String {
-    const START: &str = "`cwm ";
-    let mut completed = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(START) {
-        let (before, command) = rest.split_at(start + START.len());
-        let word = |text: &str| text.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(text.len());
-        let group = GROUPS.iter().find(|group| command.starts_with(**group)).map_or(0, |group| group.len());
-        let (name, arguments) = command.split_at(group + word(&command[group..]));
-        let typed = arguments.split('`').next().unwrap_or_default();
+    let complete = |command: &Captures<'_>| {
+        let (name, typed) = (&command[1], &command[2]);
         let has_pipeline =
             [" -f ", " --file ", " --set ", " --store ", ".yaml"].iter().any(|option| typed.contains(option));
         let options = match name {
@@ -55,10 +51,9 @@ fn complete(text: &str, all: &str, without_sets: &str, executor: &str) -> String
             "store ls" | "store tag" | "store du" | "store gc" | "diff" | "runs" => without_sets.to_owned(),
             _ => String::new(),
         };
-        completed += &format!("{before}{name}{options}");
-        rest = arguments;
-    }
-    completed + rest
+        format!("`cwm {name}{options}{typed}")
+    };
+    COMMAND.replace_all(text, complete).into_owned()
 }
 
 /// Returns the options that name the pipeline, its variables and its store, each with a space before it.
@@ -74,18 +69,18 @@ pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>)
     sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
 }
 
-/// Returns the command line of this process with these values of `--set`, quoted for a shell.
-pub fn invocation_with<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+/// Returns the command line of this process, quoted for a shell, `without` an option and its values.
+pub fn invocation(without: Option<&str>) -> String {
     let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let mut command = "cwm".to_owned();
     while let Some(word) = words.next() {
-        match &word[..] {
-            "--set" => _ = words.next(),
-            _ if word.starts_with("--set=") => {}
+        match without.and_then(|option| word.strip_prefix(option)) {
+            Some("") => _ = words.next(),
+            Some(value) if value.starts_with('=') => {}
             _ => command += &format!(" {}", shell_quote(&word)),
         }
     }
-    command + &set_options(sets)
+    command
 }
 
 #[cfg(test)]

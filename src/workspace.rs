@@ -222,7 +222,8 @@ impl Workspace {
         match runs.find(|sets| find(sets).is_some()) {
             Some(sets) if sets.is_empty() => error.hint("the run without `--set` has one: leave out `--set`"),
             Some(sets) => {
-                error.hint(format!("the run {} has one: `{}`", with_sets(&sets), hints::invocation_with(&sets)))
+                let command = hints::invocation(Some("--set")) + &set_options(&sets);
+                error.hint(format!("the run {} has one: `{command}`", with_sets(&sets)))
             }
             None => error,
         }

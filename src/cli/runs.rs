@@ -106,8 +106,6 @@ pub enum Output {
     Live,
     /// One line for each event
     Plain,
-    /// One JSON object per line, on standard output
-    Json,
 }
 
 /// Arguments of `status`.

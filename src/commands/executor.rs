@@ -1,7 +1,6 @@
 //! The executor of a run: this machine, or Slurm.
 
 use crate::cli::{Executor, RunArguments};
-use crate::commands::retry_command;
 use crate::hints;
 use crate::output::print;
 use crate::workspace::Workspace;
@@ -53,13 +52,14 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
     let only = arguments.sharing.remote.as_ref();
     let named = |name: &String| only.is_none_or(|wanted| wanted == name);
     let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();
-    if let (Some(name), true) = (only, remotes.is_empty()) {
-        return Err(Error::usage(format!("there is no remote `{name}`")).hint("`cwm remote list` lists them"));
-    }
     let Some(to) = remotes.iter().position(|remote| !remote.read_only) else {
-        let what = if remotes.is_empty() { "there are no remotes" } else { "every remote is read-only" };
-        return Err(Error::usage(format!("{WHERE}: jobs push their results to a remote, and {what}")).hint(
-            "`cwm remote add NAME URL` writes one into cwm.toml; or leave `store` out, if the nodes see the store",
+        let which = only.map_or_else(String::new, |name| format!(" `{name}`"));
+        return Err(Error::usage(format!(
+            "{WHERE}: jobs push their results, and there is no remote{which} to write to"
+        ))
+        .hint(
+            "`cwm remote list` lists them, `cwm remote add NAME URL` adds one; or leave `store` out, if the nodes \
+                 see the store",
         ));
     };
     // Jobs push to the first remote. The others keep their order.
@@ -79,7 +79,7 @@ pub fn detach(workspace: &Workspace, arguments: &RunArguments, settings: &JobSet
     let executor = arguments.execution.executor.is_none().then(|| "--executor=slurm".to_owned());
     let words: Vec<String> = words.chain(executor).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
-    let command = retry_command::invocation();
+    let command = hints::invocation(None);
     print(&cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &command)?)?;
     Ok(ExitCode::OK)
 }

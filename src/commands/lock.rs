@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::{LockArguments, Output};
 use crate::events::{RunLog, sink_for_people};
+use crate::hints::invocation;
 use crate::output::print_answer;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -83,7 +84,7 @@ fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
         targets: cells.iter().copied().collect(),
         force: cells.iter().copied().collect(),
         machine: Machine::detect(None),
-        command: super::retry_command::invocation(),
+        command: invocation(None),
         ..Options::default()
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;

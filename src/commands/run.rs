@@ -11,6 +11,7 @@ use crate::adapters::Remotes;
 use crate::cli::{Output, RunArguments};
 use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
 use crate::events::{RunLog, progress_sink};
+use crate::hints::invocation;
 use crate::locate::select_cells;
 use crate::output::reject_json_with;
 use crate::workspace::Workspace;
@@ -28,7 +29,7 @@ use cwm_store::OutputShape;
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode> {
     match arguments.output {
-        Output::Auto | Output::Json => {}
+        Output::Auto => {}
         Output::Live => reject_json_with("--output live")?,
         Output::Plain => reject_json_with("--output plain")?,
     }
@@ -108,19 +109,18 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         force,
         machine: Machine::detect(execution.jobs),
         device: execution.device,
-        command: retry_command::invocation(),
+        command: invocation(None),
         drain_requested,
         // Its errors come again at the end.
         save_results: (!arguments.check).then(|| {
             let save = |records: &[_], ran: &_| drop(post_run::name_results(&workspace, records, ran, false, 0, drop));
             Box::new(save) as SaveResults
         }),
-        batch: cluster
-            .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
+        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, invocation(None))),
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
     let Summary { ran, cached, failed, skipped, same, different, interrupted, .. } = outcome.summary;
-    let retry = retry_command::of_run(store, &arguments, &workspace.plan, &outcome.records);
+    let retry = retry_command::of_run(&arguments, &workspace.plan, &outcome.records);
     if arguments.check {
         drop(store_lock);
         if failed > 0 {

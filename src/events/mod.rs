@@ -24,7 +24,7 @@ use terminal::Terminal;
 /// Returns the sink that shows events in the form of `--output` or `--json`. `all` are the cells of the
 /// pipeline.
 pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
-    if is_json() || output == Output::Json { Box::new(Json) } else { sink_for_people(output, verbose, all) }
+    if is_json() { Box::new(Json) } else { sink_for_people(output, verbose, all) }
 }
 
 /// Returns the sink that shows events to people: live on a terminal, unless `output` is plain. Elsewhere there are no bars.
@@ -32,7 +32,7 @@ pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dy
     let is_live = match output {
         Output::Live => stderr().is_terminal(),
         Output::Auto => obeys_controls(&stderr()),
-        Output::Plain | Output::Json => false,
+        Output::Plain => false,
     };
     if is_live { Box::new(Terminal::new(verbose, all)) } else { Box::new(Plain::new(verbose, all)) }
 }

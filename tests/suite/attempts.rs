@@ -250,7 +250,7 @@ stages:
     assert_eq!(lines[2], "    skipped because of it: after[seed=1]");
     assert_eq!(lines[3], "to try again what is not done:");
     let again = lines[4].trim();
-    let expected = r"cwm run -f 'a pipeline.yaml' --set 'word=it'\''s so' --force 'bad[seed=1]' after";
+    let expected = r"cwm run -f 'a pipeline.yaml' --set 'word=it'\''s so' after --force 'bad[seed=1]'";
     assert_eq!(again, expected);
     assert_eq!(lines[5], "ran 3, cached 0, failed 1, skipped 1");
     // A shell reads it as it stands, and it does the rest.
@@ -268,7 +268,7 @@ stages:
     let table = &events(&run, "failures")[0];
     assert_eq!(table["failed"][0]["label"], "bad[seed=1]", "{table}");
     assert_eq!(table["skipped"][0]["because"], "bad[seed=1]");
-    assert_eq!(table["again"], "cwm run -f 'a pipeline.yaml' --set word=other");
+    assert_eq!(table["again"], "cwm run --json -f 'a pipeline.yaml' --set word=other");
 }
 
 #[test]

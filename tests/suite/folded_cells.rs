@@ -110,7 +110,7 @@ fn ctrl_c_promises_no_checkpoint_and_names_the_command_that_resumes() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
     let ran = finish(child.wait_with_output().expect("an end"));
     assert_eq!(ran.code, 130, "{}", ran.stderr);
-    let kept = "interrupted: finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one; to resume: cwm run --set n=3 --jobs 1 table\n";
+    let kept = "interrupted: finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one; to resume: cwm run -j 1 --set n=3 table\n";
     assert!(ran.stderr.contains(kept), "{}", ran.stderr);
     assert!(ran.stderr.lines().count() < 12, "skipped cells are counted: {}", ran.stderr);
 }
