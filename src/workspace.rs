@@ -146,11 +146,11 @@ impl Workspace {
         self.single_cell(text, &self.plan.select(text)?, "")
     }
 
-    /// Returns the record of a cell whose result is in the store with all its files.
+    /// Returns the record of a cell, which `text` names.
     ///
     /// # Errors
-    /// There is no result, or its files are missing.
-    pub fn complete_result<'s>(
+    /// There is no result.
+    pub fn result<'s>(
         &self,
         text: &str,
         cache_status: &'s CacheStatus,
@@ -166,21 +166,17 @@ impl Workspace {
             }
             return Err(self.no_result(cache_status, index));
         };
-        let missing = self.store.missing_or_corrupt(record, &self.files)?;
-        if !missing.is_empty() {
-            return Err(missing_content(record, &missing, &format!("files of {text}")));
-        }
         Ok(record)
     }
 
     /// Returns an output of a cell, which `text` names, and its path in the store.
     ///
     /// # Errors
-    /// As [`Workspace::complete_result`]; or the result has no such output.
+    /// As [`Workspace::result`] and [`Workspace::complete_output`].
     pub fn stored_output(&self, text: &str, index: usize, port: &str) -> Result<(OutputRecord, PathBuf), Error> {
         let cache_status = self.cache_status()?;
-        let output = output_of(self.complete_result(text, &cache_status, index)?, port)?;
-        Ok((output.clone(), self.store.path_of(output, &self.files)?))
+        let (output, path) = self.complete_output(self.result(text, &cache_status, index)?, port)?;
+        Ok((output.clone(), path))
     }
 
     /// Returns the error for a cell without a result. It names an attempt that failed, an older result, and the run with other
@@ -245,17 +241,26 @@ impl Workspace {
         Ok(recorded.map(|path| (path, "done")))
     }
 
-    /// Checks that the files of an output are in the store, unchanged.
+    /// Returns an output whose files are in the store, unchanged, and its path there.
     ///
     /// # Errors
-    /// Some are missing or damaged.
-    pub fn require_complete_output(&self, record: &ActionRecord, port: &str) -> Result<(), Error> {
+    /// There is no such output, or some of its files are missing or damaged.
+    pub fn complete_output<'r>(
+        &self,
+        record: &'r ActionRecord,
+        port: &str,
+    ) -> Result<(&'r OutputRecord, PathBuf), Error> {
+        let output = output_of(record, port)?;
         let mut missing = self.store.missing_or_corrupt(record, &self.files)?;
         missing.retain(|missing| missing.output == port);
         if missing.is_empty() {
-            return Ok(());
+            return Ok((output, self.store.path_of(output, &self.files)?));
         }
-        Err(missing_content(record, &missing, &format!("the files of {}.{port}", record.label)))
+        let problem = format!("the files of {}.{port} {}", record.label, MissingContent::describe(&missing));
+        // What was evicted is no damage of the store.
+        let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
+        let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
+        Err(error.hint(rebuild_hint(record)))
     }
 
     /// Returns the only one of the cells that `text` names; `port` is its end that names an output.
@@ -293,15 +298,6 @@ fn with_sets(sets: &SetValues) -> String {
 /// Prints a warning for each damaged tag.
 pub fn warn_about_tags(tags: &[Tag]) {
     print_warnings(tags.iter().filter_map(|tag| tag.verify_intact().err()));
-}
-
-/// Returns the error for content of a result that is missing or damaged; `files` is its name in the message.
-fn missing_content(record: &ActionRecord, missing: &[MissingContent], files: &str) -> Error {
-    let problem = format!("{files} {}", MissingContent::describe(missing));
-    // What was evicted is no damage of the store.
-    let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
-    let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
-    error.hint(rebuild_hint(record))
 }
 
 /// Returns how to get the missing files of a result: a run of the whole pipeline rebuilds them only if something reads them.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::workspace::Workspace;
 use cwm_core::{Error, ErrorKind};
-use cwm_engine::{CacheStatus, KeyStatus, output_of};
+use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_store::ActionRecord;
 
 /// Descriptions of outputs of one record, and of what it was made from.
@@ -32,14 +32,11 @@ impl Contents {
     ) -> Self {
         let (mut outputs, mut upstream, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let Some(inspector) = crate::registry::inspector() else { return Contents::default() };
-        let describe_output = |record: &ActionRecord, port: &str, options| -> Result<Option<Description>, Error> {
-            let output = output_of(record, port)?;
-            workspace.require_complete_output(record, port)?;
-            let path = workspace.store.path_of(output, &workspace.files)?;
-            inspector.describe(&output.format, &path, options).map_err(store_error)
-        };
         let mut describe = |record: &ActionRecord, port: &str, options| {
-            describe_output(record, port, options).unwrap_or_else(|error| {
+            let described = workspace
+                .complete_output(record, port)
+                .and_then(|(output, path)| inspector.describe(&output.format, &path, options).map_err(store_error));
+            described.unwrap_or_else(|error| {
                 errors.push(error);
                 None
             })

@@ -14,7 +14,6 @@ use crate::output::{is_json, print, print_json, reject_json_with};
 use crate::registry::not_compiled_in;
 use crate::workspace::Workspace;
 use cwm_core::{Error, Result};
-use cwm_engine::output_of;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{COLLISION_HINT, export_folders};
 use cwm_store::{OutputRecord, OutputShape};
@@ -36,23 +35,23 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     // Nothing is written before all are known to be there, and their places are known to be free.
     let mut exports = Vec::new();
     for (((index, port), label), folder) in outputs.iter().zip(&labels).zip(folders) {
-        let record = workspace.complete_result(&label.to_string(), &cache_status, *index)?;
+        let record = workspace.result(&label.to_string(), &cache_status, *index)?;
+        let (output, path) = workspace.complete_output(record, port)?;
         let destination = folder.map_or(arguments.destination.clone(), |name| arguments.destination.join(name));
-        exports.push((*index, port, output_of(record, port)?, destination));
+        exports.push((*index, port, output, path, destination));
     }
     let is_converted = arguments.labels || arguments.limit.is_some();
-    for (_, port, output, destination) in &exports {
+    for (_, port, output, _, destination) in &exports {
         let shape = if is_converted { OutputShape::Folder } else { output.shape.clone() };
         let checked = workspace.store.export_preflight(port, Some(&shape), destination);
         checked.map_err(Error::outside_store)?;
     }
     let mut rows = Vec::new();
-    for (index, port, output, destination) in &exports {
+    for (index, port, output, path, destination) in &exports {
         let exported = if is_converted {
             let (inspector, options) = inspector(output, arguments)?;
-            let path = workspace.store.path_of(output, &workspace.files)?;
             workspace.store.export_generated(destination, |folder| {
-                inspector.export_as(&output.format, &path, &options, ExportTarget::Folder(folder)).map_err(store_error)
+                inspector.export_as(&output.format, path, &options, ExportTarget::Folder(folder)).map_err(store_error)
             })?
         } else {
             let record = |index: usize| cache_status.record(index);
