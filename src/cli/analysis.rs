@@ -7,7 +7,7 @@ use clap::Args;
 use super::PipelineArguments;
 use super::completers::{complete, diff_operands, files_and_stages, outputs, variables};
 use super::pipeline::{assignment, tolerance};
-use cwm_core::{Error, shell_quote};
+use cwm_core::Error;
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
@@ -70,19 +70,8 @@ impl SqlArguments {
         match self.words.as_slice() {
             sources if self.tables => Ok((sources, None)),
             [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
-            words => {
-                // The name of a stage holds no space; values of its axes may.
-                let is_query = |word: &str| word.split('[').next().is_some_and(|name| name.trim().contains(' '));
-                let (stage, query) = match words.first() {
-                    Some(query) if is_query(query) => ("STAGE", &query[..]),
-                    Some(stage) => (&stage[..], "select …"),
-                    None => ("STAGE", "select …"),
-                };
-                let (stage, query) = (shell_quote(stage), shell_quote(query));
-                let hint =
-                    format!("`cwm sql {stage} --tables` lists the tables, `cwm sql {stage} {query}` queries them");
-                Err(Error::usage("`cwm sql` needs a stage and a query").hint(hint))
-            }
+            _ => Err(Error::usage("`cwm sql` needs a stage and a query")
+                .hint("`cwm sql STAGE --tables` lists the tables, `cwm sql STAGE 'select …'` queries them")),
         }
     }
 }

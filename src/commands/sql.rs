@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Artifact, Failure, QueryOutput, TableSchema};
+use cwm_contract::{Artifact, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
-use cwm_core::{Error, list_some, shell_quote, visible};
+use cwm_core::{Error, list_some, visible};
 use cwm_engine::KeyStatus;
 
 /// The number of rows that are shown as a table.
@@ -42,9 +42,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> 
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
-    let answered = query_engine.query(&artifacts, query, form, cores, &mut answer).map_err(|failure| {
-        unknown_table(&failure, query_engine.tables(&artifacts).ok(), sources).unwrap_or_else(|| failure.into())
-    })?;
+    let answered = query_engine.query(&artifacts, query, form, cores, &mut answer)?;
     answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
     if answered.is_truncated {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
@@ -71,9 +69,10 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
             continue;
         };
         // Optional outputs may not have been written.
-        let Some(output) = record.outputs.get(&port) else { continue };
-        workspace.require_complete_output(record, &port)?;
-        let path = workspace.store.path_of(output, &workspace.files)?;
+        if !record.outputs.contains_key(&port) {
+            continue;
+        }
+        let (output, path) = workspace.complete_output(record, &port)?;
         let cell = workspace.plan.cells[index].label.to_string();
         artifacts.push(Artifact { cell, port, format: output.format.clone(), path });
     }
@@ -87,15 +86,6 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
         eprintln!("left out, since not computed yet: {labels}");
     }
     Ok(artifacts)
-}
-
-/// Returns the error for a table that does not exist, without the query engine's own names.
-fn unknown_table(failure: &Failure, tables: Option<Vec<TableSchema>>, sources: &[String]) -> Option<Error> {
-    let (name, _) = failure.message.split_once("table 'datafusion.public.")?.1.split_once("' not found")?;
-    let tables = list_some(tables?.iter().map(|table| format!("`{}`", visible(&table.name))), 8);
-    let sources: String = sources.iter().map(|source| format!(" {}", shell_quote(source))).collect();
-    let hint = format!("tables: {tables}; `cwm sql{sources} --tables` lists their columns");
-    Some(Error::usage(format!("there is no table `{}`", visible(name))).hint(hint))
 }
 
 /// Returns the name of a table, the number of its cells, and a line for each column.

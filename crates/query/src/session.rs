@@ -157,6 +157,9 @@ fn query_message(error: &DataFusionError) -> String {
             SchemaError::FieldNotFound { field, .. } => format!("there is no column `{}`", field.flat_name()),
             _ => error_message(error),
         },
+        DataFusionError::Plan(message) if let Some(name) = suggestions::missing_table(message) => {
+            format!("there is no table `{name}`")
+        }
         _ => error_message(error),
     }
 }

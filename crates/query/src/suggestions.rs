@@ -54,7 +54,7 @@ pub fn hint(error: &DataFusionError, tables: &[TableSchema]) -> String {
 }
 
 /// Returns the name in `table 'datafusion.public.scroes' not found`, as it was written.
-fn missing_table(message: &str) -> Option<&str> {
+pub fn missing_table(message: &str) -> Option<&str> {
     let name = message.strip_prefix("table '")?.strip_suffix("' not found")?;
     name.rsplit('.').next()
 }
