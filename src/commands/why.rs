@@ -1,6 +1,5 @@
 //! `cwm why`: why a stage would run, or where its result comes from.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use crate::cli::WhyArguments;
@@ -63,25 +62,19 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
 }
 
 /// Writes reasons and those behind them, cells of one stage that have the same once. `all` are the cells of the pipeline.
-fn write_reasons(reasons: &[&Reason], all: &[Label], verbose: bool, depth: usize, text: &mut String) {
+fn write_reasons<'r>(reasons: &[&'r Reason], all: &[Label], verbose: bool, depth: usize, text: &mut String) {
     // Each cell is explained by itself, so what is behind several of them may be there more than once.
-    let mut numbers: HashMap<(&str, Vec<String>), usize> = HashMap::new();
-    let mut entries: Vec<Entry<Vec<&Reason>>> = Vec::new();
-    for reason in reasons {
-        let lines = lines_of(reason);
-        let next = entries.len();
-        let number = if verbose { next } else { *numbers.entry((&reason.label, lines.clone())).or_insert(next) };
-        if number == next {
-            let label = reason.label.parse().unwrap_or_else(|_| Label::stage(reason.label.as_str()));
-            entries.push(Entry { label, lines, value: Vec::new() });
-        }
-        entries[number].value.extend(&reason.because_of);
-    }
+    let entry = |reason: &&'r Reason| Entry {
+        label: reason.label.parse().unwrap_or_else(|_| Label::stage(reason.label.as_str())),
+        lines: lines_of(reason),
+        value: &reason.because_of,
+    };
     let indent = "  ".repeat(depth);
-    for Group { name, lines, values } in fold(entries, all, verbose) {
+    for Group { name, lines, values } in fold(reasons.iter().map(entry).collect(), all, verbose) {
         *text += &format!("{indent}{name}: {}\n", lines[0]);
         lines[1..].iter().for_each(|line| *text += &format!("{indent}  {line}\n"));
-        write_reasons(&values.concat(), all, verbose, depth + 1, text);
+        let behind: Vec<&Reason> = values.into_iter().flatten().collect();
+        write_reasons(&behind, all, verbose, depth + 1, text);
     }
 }
 
