@@ -71,15 +71,6 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Error> {
     print(&text)
 }
 
-/// Prints a value as one line of JSON to standard output.
-///
-/// # Errors
-/// As [`print`].
-pub fn print_json_line(value: &impl Serialize) -> Result<(), Error> {
-    let line = serde_json::to_string(value).map_err(|error| Error::internal(error.to_string()))?;
-    print(&line)
-}
-
 /// Lays out rows in columns, each as wide as its widest cell, with two spaces between them.
 pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String {
     let rows: Vec<R> = rows.into_iter().collect();
@@ -90,6 +81,11 @@ pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String 
         cells.trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// Returns a number with its first six digits.
+pub fn six_digits(value: f64) -> String {
+    format!("{value:.5e}").parse().unwrap_or(value).to_string()
 }
 
 /// Returns the width of the terminal that standard output is; nothing if it is none.
@@ -147,7 +143,7 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
     if is_event {
         line["event"] = "refused".into();
     }
-    let _ = print_json_line(&line);
+    let _ = print(&line.to_string());
 }
 
 /// The first error of an event that could not be printed.

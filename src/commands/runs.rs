@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cli::{PipelineArguments, RunsArguments};
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, print_answer, print_warnings, terminal_width};
+use crate::output::{columns, print_answer, print_warnings, six_digits, terminal_width};
 use crate::workspace::SkippedRecordsWarning;
 use cwm_core::text::format_time;
 use cwm_core::{DurableFs, Error, shell_quote, shorten};
@@ -73,17 +73,17 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
     for (lock, results) in runs.iter().zip(&results) {
         let mut row = row(lock, results);
         for LockedResult { label, record, .. } in results {
-            if let Some(record) = record.as_ref().filter(|_| selection::matches_selection(label, &stages)) {
-                let reported = record.metrics.iter().map(|(name, value)| (format!("{label}: {name}"), *value));
-                let reported: BTreeMap<String, f64> = reported.collect();
-                let in_files = numbers_in_files(record, label, &store)?;
-                let started = Reverse(record.circumstances.started);
-                let is_timing = |name: &str| name.ends_with("_seconds") || name.ends_with("_per_second");
-                let rank = |name: &str, is_json| (is_json, is_timing(name), !is_key_metric(name), started);
-                ranks.extend(reported.keys().map(|name| (name.clone(), rank(name, false))));
-                ranks.extend(in_files.keys().map(|name| (name.clone(), rank(name, true))));
-                row.metrics.extend(reported.into_iter().chain(in_files));
-            }
+            let Some(record) = record.as_ref().filter(|_| selection::matches_selection(label, &stages)) else {
+                continue;
+            };
+            let mut add = |name: String, value, is_json| {
+                let is_timing = name.ends_with("_seconds") || name.ends_with("_per_second");
+                let rank = (is_json, is_timing, !is_key_metric(&name), Reverse(record.circumstances.started));
+                ranks.insert(name.clone(), rank);
+                row.metrics.insert(name, value);
+            };
+            record.metrics.iter().for_each(|(name, value)| add(format!("{label}: {name}"), *value, false));
+            numbers_in_files(record, label, &store)?.into_iter().for_each(|(name, value)| add(name, value, true));
         }
         rows.push(row);
     }
@@ -156,15 +156,11 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
     let ranges: Vec<(&Row, BTreeMap<String, Range>)> = rows.iter().zip(metrics).collect();
     let differs = |name: &String| ranges.iter().any(|(_, range)| range.get(name) != ranges[0].1.get(name));
     let mut all: Vec<&String> = ranks.keys().collect();
-    // Those that differ between runs first.
-    if max_metrics < all.len() || width.is_some() {
-        all.sort_by_cached_key(|name| {
-            let (is_json, is_timing, is_other, started) = ranks[*name];
-            (is_json, is_timing, is_other, !differs(name), started)
-        });
-    } else {
-        all.sort_by_cached_key(|name| !differs(name));
-    }
+    // Of one kind, those that differ between runs first.
+    all.sort_by_cached_key(|name| {
+        let (is_json, is_timing, is_other, started) = ranks[*name];
+        (is_json, is_timing, is_other, !differs(name), started)
+    });
     let mut shown = &all[..max_metrics.min(all.len())];
     let number = |ranges: &BTreeMap<String, Range>, name: &String| ranges.get(name).map(short).unwrap_or_default();
     let table = |shown: &[&String], heads: &[String]| {
@@ -175,23 +171,18 @@ fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width:
         };
         columns([head].into_iter().chain(ranges.iter().map(cells)))
     };
-    let mut heads: Vec<String> = shown.iter().map(|name| (*name).clone()).collect();
-    let mut text = table(shown, &heads);
-    if let Some(width) = width.filter(|width| text.lines().any(|line| line.chars().count() > *width)) {
-        let digits = |name: &String| {
-            ranges.iter().map(|(_, ranges)| number(ranges, name).chars().count()).max().unwrap_or_default()
-        };
-        let mut used = table(&[], &[]).lines().map(|line| line.chars().count()).max().unwrap_or_default();
-        let fit = shown.iter().zip(1_usize..).take_while(|(name, place)| {
-            used += 2 + digits(name).max(place.to_string().len());
-            used <= width
-        });
-        let fit = fit.count();
-        shown = &shown[..fit.max(1).min(shown.len())];
-        heads = (1..=shown.len()).map(|place| place.to_string()).collect();
+    let names: Vec<String> = shown.iter().map(|name| (*name).clone()).collect();
+    let mut text = table(shown, &names);
+    let fits = |text: &str, width| text.lines().all(|line| line.chars().count() <= width);
+    if let Some(width) = width.filter(|width| !fits(&text, *width)) {
+        let numbers: Vec<String> = (1..=shown.len()).map(|place| place.to_string()).collect();
+        let numbered = |count: usize| table(&shown[..count], &numbers[..count]);
+        let fitting = (1..=shown.len()).take_while(|count| fits(&numbered(*count), width)).last();
+        let count = fitting.unwrap_or(1).min(shown.len());
         let most = |line: &str| if line.chars().count() > width { width.saturating_sub(1) } else { width };
-        text = table(shown, &heads).lines().map(|line| shorten(line, most(line)) + "\n").collect();
-        text.extend(shown.iter().zip(&heads).map(|(name, place)| format!("{place}: {name}\n")));
+        text = numbered(count).lines().map(|line| shorten(line, most(line)) + "\n").collect();
+        shown = &shown[..count];
+        text.extend(shown.iter().zip(&numbers).map(|(name, place)| format!("{place}: {name}\n")));
     }
     match all.len() - shown.len() {
         0 => text,
@@ -245,11 +236,10 @@ fn fold(
 
 /// Returns a number, or the ends of a range, with six digits.
 fn short((least, greatest): &Range) -> String {
-    let number = |value: f64| format!("{value:.5e}").parse::<f64>().unwrap_or(value).to_string();
     if least == greatest || least.is_nan() {
-        number(*least)
+        six_digits(*least)
     } else {
-        format!("{} to {}", number(*least), number(*greatest))
+        format!("{} to {}", six_digits(*least), six_digits(*greatest))
     }
 }
 

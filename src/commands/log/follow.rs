@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::CurvePoint;
 
 use crate::curves::CellCurves;
-use crate::output::{print, print_note};
+use crate::output::{print, print_note, six_digits};
 use crate::workspace::Workspace;
 use cwm_core::files::Tail;
 use cwm_core::{Error, ExitCode, Key, shell_quote};
@@ -98,14 +98,8 @@ fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Er
 /// Formats the points of one step.
 fn line(points: &[CurvePoint]) -> String {
     let step = points.first().map_or(0, |point| point.step);
-    let numbers: String = points.iter().map(|point| format!("  {} {}", point.curve, number(point.value))).collect();
+    let numbers: String = points.iter().map(|point| format!("  {} {}", point.curve, six_digits(point.value))).collect();
     format!("step {step}{numbers}")
-}
-
-/// Formats a number with six digits after the point, or with a power of ten if it is large or small.
-fn number(value: f64) -> String {
-    let is_plain = value == 0.0 || !value.is_finite() || (1e-2..1e6).contains(&value.abs());
-    if is_plain { format!("{value:.6}") } else { format!("{value:.4e}") }
 }
 
 #[cfg(test)]
@@ -116,6 +110,6 @@ mod tests {
     fn numbers_of_a_step_stand_on_one_line() {
         let point = |curve: &str, value| CurvePoint { curve: curve.into(), step: 20, value };
         let points = [point("train/loss", 1.25), point("train/learning_rate", 3e-4), point("x", f64::INFINITY)];
-        assert_eq!(line(&points), "step 20  train/loss 1.250000  train/learning_rate 3.0000e-4  x inf");
+        assert_eq!(line(&points), "step 20  train/loss 1.25  train/learning_rate 0.0003  x inf");
     }
 }

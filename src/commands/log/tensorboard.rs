@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::LogArguments;
 use crate::curves::CurveFolder;
-use crate::output::{is_json, print, print_json_line};
+use crate::output::{is_json, print};
 use crate::registry::{inspector, not_compiled_in};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
@@ -43,9 +43,8 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments, folder: &Path) -> Res
                 other => other.insert(CurveFolder::open(folder, cell, key, inspector)?),
             };
             if folder.update(&workspace)? && !std::mem::replace(is_shown, true) {
-                let (line, path) = (json!({ "label": cell.label, "folder": folder.path }), folder.path.display());
-                let printed = if is_json() { print_json_line(&line) } else { print(&path.to_string()) };
-                printed?;
+                let line = json!({ "label": cell.label, "folder": folder.path });
+                print(&if is_json() { line.to_string() } else { folder.path.display().to_string() })?;
             }
         }
         if !arguments.follow {
