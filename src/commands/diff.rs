@@ -14,7 +14,6 @@ use cwm_history::diff::{LockDifference, ReportDifference, compare, differ};
 use cwm_pipeline::plan::set_values;
 use cwm_project::fold_problems;
 use operand::{Operand, Places};
-use reports::Pair;
 
 /// The difference, as `--json` prints it.
 #[derive(Serialize)]
@@ -61,11 +60,8 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
             print_warnings(fold_problems(old.problems().iter().chain(new.problems())));
             let store = places.store()?;
             let plan = places.plan(&new);
-            let reports = reports::of_both(&old, &new, &store)?.into_iter().map(|Pair { name, tables }| {
-                let compared = tables.map(|(old, new)| compare(&old, &new, tolerance));
-                ReportAnswer { name, not_compared: compared.as_ref().err().cloned(), difference: compared.ok() }
-            });
-            (Some(differ(&old, &new, &store, plan.as_ref())?), reports.collect())
+            let reports = reports::compare_all(&old, &new, &store, tolerance)?;
+            (Some(differ(&old, &new, &store, plan.as_ref())?), reports)
         }
         (old, new) => {
             let tables = |name: &str, operand: Operand| match operand {

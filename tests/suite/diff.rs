@@ -176,7 +176,7 @@ fn a_revision_in_git_is_a_run_too() {
         ("no-such-branch", "`no-such-branch` is not a run, lock file, report or git revision\nhint: `cwm runs`"),
         ("HEAD:gone.lock", "gone.lock is not in git at HEAD"),
         ("--output=x", "unexpected argument"),
-        ("below", "below holds neither the tables of a report nor pipeline.lock"),
+        ("below", "below holds no tables of a report\nhint: `cwm export report DIR`"),
     ] {
         let (code, text) = diff(&context, &[wrong]);
         assert_eq!(code, 2, "{text}");

@@ -79,18 +79,13 @@ impl Operand {
     /// It names nothing, or it cannot be read.
     pub fn resolve(text: &str, places: &Places) -> Result<(String, Operand), Error> {
         let path = Path::new(text);
-        if path.is_dir() && !reports::is_folder(path) {
-            let lock = match text {
-                "." => places.lock()?,
-                _ => path.join(places.lock()?.file_name().unwrap_or_default()),
-            };
-            let name = lock.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !lock.is_file() {
-                let problem = format!("{text} holds neither the tables of a report nor {name}");
-                let hint = "`cwm export report DIR` writes such a folder, `cwm run` a lock file";
-                return Err(Error::usage(problem).hint(hint));
+        if text == "." {
+            let lock = LockFile::read(&places.lock()?)?;
+            let name = lock.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !lock.exists() {
+                return Err(Error::usage(format!("there is no {name} yet")).hint("`cwm run` writes it"));
             }
-            return Ok((name, Operand::Lock(checked(LockFile::read(&lock)?)?)));
+            return Ok((name, Operand::Lock(checked(lock)?)));
         }
         let operand = if path.is_dir() {
             Operand::Report(reports::in_folder(path)?)
@@ -152,11 +147,11 @@ fn revision(text: &str, places: &Places) -> Result<Result<LockFile, String>, Err
         }
     };
     let commit = format!("{revision}^{{commit}}");
-    if let Err(git_message) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])? {
+    if let Err(git_message) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) {
         return Ok(Err(git_message));
     }
     let object = format!("{revision}:{path}");
-    let Ok(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
+    let Ok(bytes) = git(&folder, &["cat-file", "blob", &object]) else {
         return Err(Error::usage(format!("{path} is not in git at {revision}"))
             .hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another"));
     };
@@ -165,11 +160,9 @@ fn revision(text: &str, places: &Places) -> Result<Result<LockFile, String>, Err
 }
 
 /// Returns the output of git; else the first line of its error.
-fn git(folder: &Path, arguments: &[&str]) -> Result<Result<Vec<u8>, String>, Error> {
-    match Command::new("git").arg("-C").arg(folder).args(arguments).output() {
-        Ok(output) if output.status.success() => Ok(Ok(output.stdout)),
-        Ok(output) => Ok(Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Err("there is no git here".to_owned())),
-        Err(error) => Err(Error::system(format!("cannot run git: {error}"))),
-    }
+fn git(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    let output = Command::new("git").arg("-C").arg(folder).args(arguments).output();
+    let output = output.map_err(|error| format!("it cannot be run: {error}"))?;
+    let message = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    if output.status.success() { Ok(output.stdout) } else { Err(message) }
 }

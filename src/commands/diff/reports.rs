@@ -5,8 +5,9 @@ use std::path::Path;
 
 use cwm_contract::Format;
 
+use super::ReportAnswer;
 use cwm_core::{Digest, Error, list_some};
-use cwm_history::diff::TableFile;
+use cwm_history::diff::{TableFile, compare};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
@@ -15,17 +16,16 @@ const TABLES: &str = "tables";
 /// The file in that folder that is no table.
 const INDEX: &str = "index.json";
 
-/// Returns true if a folder is that of a report.
-pub fn is_folder(folder: &Path) -> bool {
-    folder.join(TABLES).join(INDEX).is_file()
-}
-
 /// Reads the tables of a report in a folder.
 ///
 /// # Errors
 /// It cannot be read, or has none.
 pub fn in_folder(folder: &Path) -> Result<Vec<TableFile>, Error> {
     let tables = folder.join(TABLES);
+    if !tables.join(INDEX).is_file() {
+        return Err(Error::usage(format!("{} holds no tables of a report", folder.display()))
+            .hint("`cwm export report DIR` writes such a folder"));
+    }
     let entries = std::fs::read_dir(&tables).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = entries.map_err(|error| Error::io("read the folder", &tables, error))?;
     let files = entries.iter().map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
@@ -67,31 +67,28 @@ pub fn digest(record: &ActionRecord, port: &str) -> Option<Digest> {
     record.outputs.get(port).filter(|output| output.format == Format::REPORT).map(|output| output.digest)
 }
 
-/// A report that two lock files have.
-pub struct Pair {
-    /// The cell and the output.
-    pub name: String,
-    /// The tables of both, or the reason why they cannot be read.
-    pub tables: Result<(Vec<TableFile>, Vec<TableFile>), String>,
-}
-
-/// Finds the reports that both have, with different content.
+/// Compares the reports that both have, with different content.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn of_both(old: &LockFile, new: &LockFile, store: &Store) -> Result<Vec<Pair>, Error> {
+pub fn compare_all(old: &LockFile, new: &LockFile, store: &Store, tolerance: f64) -> Result<Vec<ReportAnswer>, Error> {
     let olds: BTreeMap<&str, &LockLine> = old.cells().collect();
-    let mut pairs = Vec::new();
+    let mut reports = Vec::new();
     for (label, now) in new.cells() {
         let Some(before) = olds.get(label).filter(|before| before.outputs != now.outputs) else { continue };
         for (port, digest) in reports_of(now, store)? {
             let Some(earlier) = before.outputs.get(&port).filter(|earlier| **earlier != digest) else { continue };
             let name = format!("{label}.{port}");
-            let tables = in_store(&name, earlier, store).and_then(|old| Ok((old, in_store(&name, &digest, store)?)));
-            pairs.push(Pair { name, tables: tables.map_err(|error| error.message) });
+            let old = in_store(&name, earlier, store);
+            let compared = old.and_then(|old| Ok(compare(&old, &in_store(&name, &digest, store)?, tolerance)));
+            let (difference, not_compared) = match compared {
+                Ok(difference) => (Some(difference), None),
+                Err(error) => (None, Some(error.message)),
+            };
+            reports.push(ReportAnswer { name, not_compared, difference });
         }
     }
-    Ok(pairs)
+    Ok(reports)
 }
 
 /// Reads the tables of the one report that a lock file names.
