@@ -56,27 +56,23 @@ pub fn run(
             Body::Stage(stage) if stage.uses_devices() => reason_unusable(device.unwrap_or(cell.settings.device)),
             Body::Stage(_) | Body::Command(_) => None,
         };
-        if let Some(problem) = &problem {
+        let preview = match problem {
+            Some(problem) => Err(problem),
+            None if uncertain => Ok(None),
+            None => cwm_engine::preview(&workspace.inputs(), &cache_status, index).map_err(|error| error.message),
+        };
+        if let Err(problem) = &preview {
             let condition = if uncertain { " if it has to run" } else { "" };
             sinks.warn(format!("{label} would fail{condition}: {problem}"));
-        }
-        if !uncertain && (problem.is_some() || state == CellStatus::WouldFail) {
-            would_fail += 1;
-            continue;
-        }
-        let preview = if uncertain { Ok(None) } else { cwm_engine::preview(&workspace.inputs(), &cache_status, index) };
-        let preview = match preview {
-            Ok(preview) => preview,
-            Err(error) => {
-                sinks.warn(format!("{label} would fail: {}", error.message));
+            if !uncertain {
                 would_fail += 1;
                 continue;
             }
-        };
+        }
         *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
         let estimate = estimates.add_cell(plan, index);
         unmeasured.extend(estimate.is_none().then_some(cell));
-        let cause = because.into_iter().chain(origin).chain(advice).chain(preview).collect();
+        let cause = because.into_iter().chain(origin).chain(advice).chain(preview.ok().flatten()).collect();
         sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
     }
     for finding in workspace.store.take_damaged_records() {

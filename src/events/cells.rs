@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use cwm_contract::Label;
-use cwm_core::{list_some, plural, short_path};
+use cwm_core::{plural, short_path};
 use cwm_engine::{Estimate, RunEvent, SkippedCell};
 
 use super::costs::cost_of_cells;
@@ -21,9 +21,6 @@ const EXPORTED: &str = "";
 /// The longest reasons that share a line.
 const MAX_LINE: usize = 80;
 
-/// The most stages whose cells without an estimate are counted one by one.
-const MAX_STAGES: usize = 8;
-
 /// What is shown of a cell in addition to its state and its reasons.
 #[derive(Default)]
 struct EntryDetails {
@@ -36,8 +33,6 @@ struct EntryDetails {
 #[derive(Default)]
 pub struct HeldCells {
     entries: Vec<Entry<EntryDetails>>,
-    /// The cells of a dry run without an estimate: stages in their order, with their numbers of cells.
-    unknown: Vec<(String, usize)>,
 }
 
 impl HeldCells {
@@ -56,11 +51,6 @@ impl HeldCells {
                 (&source.parse().unwrap_or_else(|_| Label::stage(source)), EXPORTED, vec![short_path(&folder)], shown)
             }
             RunEvent::WouldRun { label, cause, uncertain, estimate } => {
-                match self.unknown.iter_mut().find(|(stage, _)| *stage == label.stage) {
-                    _ if estimate.is_some() => {}
-                    Some((_, count)) => *count += 1,
-                    None => self.unknown.push((label.stage.clone(), 1)),
-                }
                 let verb = if *uncertain { MAY_RUN } else { WOULD_RUN };
                 (label, verb, cause.clone(), EntryDetails { estimate: *estimate, ..nothing })
             }
@@ -99,12 +89,6 @@ impl HeldCells {
         };
         fold(others, all, verbose).iter().for_each(|group| lines.extend(lines_of(group, verbose)));
         lines
-    }
-
-    /// Names the cells of a dry run without an estimate, by stage.
-    pub fn without_estimate(&self) -> String {
-        let name = |(stage, count): &(String, usize)| format!("{} of {stage}", plural(*count as u64, "cell", "cells"));
-        list_some(self.unknown.iter().map(name), MAX_STAGES)
     }
 }
 

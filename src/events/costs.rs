@@ -26,18 +26,17 @@ pub fn cost_of_cells(cells: &[Option<Estimate>]) -> Option<String> {
     })
 }
 
-/// Describes the estimates of all cells. Those without one are named (`unknown`) first: they may be what takes longest.
-pub fn total_cost(total: &TotalEstimate, unknown: &str) -> String {
+/// Describes the estimates of all cells. Those without one come first: they may be what takes longest.
+pub fn total_cost(total: &TotalEstimate) -> String {
     let (time, disk, memory) = (total.seconds, total.disk_bytes, total.memory_bytes);
     let (time, disk, memory) = (duration(time), format_bytes(disk), format_bytes(memory));
     let known = format!("about {time} on this machine, {disk} of disk, up to {memory} of memory a cell");
     let why = "no earlier run of the kind, or an input whose size is not known yet";
+    let unknown = plural(total.unknown as u64, "cell", "cells");
+    let others = plural(total.estimated as u64, "other cell", "other cells");
     match (total.estimated, total.unknown) {
         (_, 0) => known,
-        (0, count) => format!("time, memory and disk unknown for {}: {why}", plural(count as u64, "cell", "cells")),
-        (count, _) => {
-            let others = plural(count as u64, "other cell", "other cells");
-            format!("time, memory and disk unknown for {unknown} ({why}); for {others} {known}")
-        }
+        (0, _) => format!("time, memory and disk unknown for {unknown}: {why}"),
+        _ => format!("time, memory and disk unknown for {unknown} ({why}); for {others} {known}"),
     }
 }

@@ -69,7 +69,7 @@ impl EventText {
     }
 }
 
-fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> Vec<String> {
+fn text(event: &RunEvent, EventText { verbose, all, .. }: &EventText) -> Vec<String> {
     let head = match event {
         // Held, and shown with those that are alike; a plan is not shown.
         RunEvent::Planned { .. }
@@ -79,7 +79,7 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
         | RunEvent::Exported { .. } => return Vec::new(),
         RunEvent::DrySummary { would_run, may_run, cached, would_fail, total, known, measure } => {
             let costs = total.estimated + total.unknown > 0;
-            let costs = costs.then(|| total_cost(total, &held.without_estimate()));
+            let costs = costs.then(|| total_cost(total));
             let known = (!known.is_empty()).then(|| format!("amount of work: {}", list_some(known, MAX_KNOWN)));
             let hint = measure.as_ref().map(|label| {
                 let (cell, stage) = (shell_quote(&label.to_string()), &label.stage);
@@ -157,10 +157,9 @@ fn text(event: &RunEvent, EventText { verbose, all, held, .. }: &EventText) -> V
             format!("  {}ing  {label}  ({files}, {})", verb(*direction), amount::format_bytes(*bytes))
         }
         RunEvent::Transferred { label, direction, objects, bytes, seconds, missing, .. } => {
-            let outcome = match (objects, direction) {
-                (0, _) if !missing.is_empty() => ": nothing".to_owned(),
-                (0, Direction::Pull) => "  (all of it was there)".to_owned(),
-                (0, Direction::Push) => "  (all of it was there)".to_owned(),
+            let outcome = match objects {
+                0 if !missing.is_empty() => ": nothing".to_owned(),
+                0 => "  (all of it was there)".to_owned(),
                 _ => format!("  ({})", throughput(*objects, *bytes, *seconds)),
             };
             let head = format!("  {}ed   {label}{outcome}", verb(*direction));

@@ -192,7 +192,7 @@ stages:
     let why = "no earlier run of the kind, or an input whose size is not known yet";
     let planned = summary(&["--set", "text=b.txt"]);
     let unknown = "time, memory and disk unknown for 3 cells";
-    assert!(planned.starts_with(&format!("{unknown} of model ({why}); for 1 other cell about ")), "{planned}");
+    assert!(planned.starts_with(&format!("{unknown} ({why}); for 1 other cell about ")), "{planned}");
     assert_eq!(summary(&[]), format!("{unknown}: {why}"));
     // One cell is a measure for the others.
     context.run(&["model[seed=0]"]);
