@@ -1,20 +1,20 @@
 //! The table at the end of a run in which something failed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 
 use cwm_contract::Label;
 
 use crate::fold::{Entry, Group, fold};
+use crate::output::columns;
 use cwm_core::text::duration;
-use cwm_core::{plural, short_path, shorten};
+use cwm_core::{list_some, plural, short_path, shorten};
 use cwm_engine::{FailedCell, SkippedCell};
 
 /// The most skipped cells that are named for each failed one, or group of failed ones.
 const MAX_NAMED: usize = 4;
 
-/// The widest column that is aligned, and the longest reason that is shown.
-const MAX_WIDTH: usize = 60;
+/// The longest reason that is shown.
 const MAX_REASON: usize = 160;
 
 /// Returns a line for each failed cell, or each group of those that failed alike unless it is `verbose`; its log, or the first of the
@@ -35,23 +35,17 @@ pub fn failures(
     let row = |group: &Group<&FailedCell>| {
         let [each, in_all] = if group.values.len() > 1 { [" each", " in all"] } else { [""; 2] };
         let time = duration(group.values.iter().map(|cell| cell.seconds).sum());
-        [group.name.clone(), format!("{}{each}", group.lines[1]), format!("{time}{in_all}")]
+        [group.name.clone(), format!("{}{each}", group.lines[1]), format!("{time}{in_all}"), group.lines[0].clone()]
     };
-    let rows: Vec<[String; 3]> = groups.iter().map(row).collect();
-    let widths = [0, 1, 2].map(|column| {
-        let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        width.min(MAX_WIDTH)
-    });
+    let table = columns(groups.iter().map(row));
     // The numbers of the cells that were skipped because of each.
     let mut behind: HashMap<&Label, Vec<usize>> = HashMap::new();
     for (number, cell) in skipped.iter().enumerate() {
         iter::once(&cell.because).chain(&cell.also).for_each(|label| behind.entry(label).or_default().push(number));
     }
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
-    for (Group { lines: reason, values, .. }, [name, attempts, time]) in groups.iter().zip(&rows) {
-        let [cells, tries, times] = widths;
-        let line = format!("  {name:cells$}  {attempts:tries$}  {time:>times$}  {}", reason[0]);
-        lines.push(line.trim_end().to_owned());
+    for (Group { values, .. }, row) in groups.iter().zip(table.lines()) {
+        lines.push(format!("  {row}"));
         let (is_group, log) = (values.len() > 1, values.iter().find_map(|cell| Some((cell, cell.log.as_deref()?))));
         let of = |cell: &FailedCell| if is_group { format!(" of {}", cell.label) } else { String::new() };
         lines.extend(log.map(|(cell, log)| format!("    log{}: {}", of(cell), short_path(log))));
@@ -59,22 +53,13 @@ pub fn failures(
             values.iter().filter_map(|cell| behind.get(&cell.label)).flatten().copied().collect();
         if !numbers.is_empty() {
             let them = if is_group { "them" } else { "it" };
-            let cells: Vec<_> = numbers.iter().map(|&number| &skipped[number]).collect();
-            lines.push(format!("    skipped because of {them}: {}", names(&cells)));
+            let cells = list_some(numbers.iter().map(|&number| &skipped[number].label), MAX_NAMED);
+            lines.push(format!("    skipped because of {them}: {cells}"));
         }
     }
     lines.push("to try again what is not done:".to_owned());
     lines.push(format!("  {retry_command}"));
     lines
-}
-
-/// Names the first cells, and counts the others by stage.
-fn names(cells: &[&SkippedCell]) -> String {
-    let (named, others) = cells.split_at(cells.len().min(MAX_NAMED));
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    others.iter().for_each(|cell| *counts.entry(&cell.label.stage).or_default() += 1);
-    let named = named.iter().map(|cell| cell.label.to_string());
-    named.chain(counts.iter().map(|(stage, count)| format!("{count} more of {stage}"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a reason without its line breaks, and not longer than a line or two.
@@ -115,12 +100,12 @@ mod tests {
             .collect();
         let expected = "\
 2 cells failed:
-  b      1 attempt     0.2s  it did
+  b      1 attempt   0.2s    it did
     log: /store/work/ab/log
     skipped because of it: test[seed=6]
   model  3 attempts  11m40s  so it did
     log: /store/work/ab/log
-    skipped because of it: test[seed=0], test[seed=1], test[seed=2], test[seed=3], 3 more of test
+    skipped because of it: test[seed=0], test[seed=1], test[seed=2], test[seed=3] and 3 more
 to try again what is not done:
   cwm run 'a b.yaml'";
         assert_eq!(failures(&failed, &skipped, "cwm run 'a b.yaml'", &[], false).join("\n"), expected);
@@ -148,8 +133,8 @@ to try again what is not done:
 150 cells failed:
   model (149 of 200 cells)  1 attempt each  4m58s in all  it did
     log of model[seed=0]: /store/work/0/log
-    skipped because of them: test[seed=0], test[seed=1], test[seed=2], test[seed=3], 145 more of test
-  model[seed=7]             1 attempt               2.0s  another
+    skipped because of them: test[seed=0], test[seed=1], test[seed=2], test[seed=3] and 145 more
+  model[seed=7]             1 attempt       2.0s          another
     log: /store/work/7/log
     skipped because of it: test[seed=7]
 to try again what is not done:

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cwm_contract::Label;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use owo_colors::{OwoColorize, Style};
 
 use crate::events::text::EventText;
@@ -52,15 +52,11 @@ fn style(unit: Option<&str>, has_total: bool) -> ProgressStyle {
             "{bar:24.cyan/dim} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta:.dim} left"
         }
         (Some("bytes"), false) => "{decimal_bytes} {decimal_bytes_per_sec} {elapsed:.dim}",
-        (Some(_), true) => "{bar:24.cyan/dim} {human_pos}/{human_len} {msg} {rate:.dim} {eta:.dim} left",
-        (Some(_), false) => "{human_pos} {msg} {rate:.dim} {elapsed:.dim}",
+        (Some(_), true) => "{bar:24.cyan/dim} {human_pos}/{human_len} {msg} {per_sec:1.dim} {eta:.dim} left",
+        (Some(_), false) => "{human_pos} {msg} {per_sec:1.dim} {elapsed:.dim}",
     };
     let style = ProgressStyle::with_template(&format!("  {{spinner}} {{prefix}} {template}"));
-    let style = style.expect("the template is well-formed").progress_chars("━━─");
-    style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let rate = state.per_sec();
-        let _ = if rate < 10.0 { write!(out, "{rate:.1}/s") } else { write!(out, "{rate:.0}/s") };
-    })
+    style.expect("the template is well-formed").progress_chars("━━─")
 }
 
 /// Colours the first word of a line, if it is the state of a cell or `warning:`.
