@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::PipelineArguments;
 use super::completers::{complete, stages};
@@ -103,9 +103,9 @@ pub struct UciArguments {
     /// A stage with a checkpoint of `learn`, such as 'model[form=board]'; or a checkpoint's folder
     #[arg(value_name = "STAGE|DIR", add = complete(stages))]
     pub model: String,
-    /// How the model is held to legal moves
-    #[arg(long, value_name = "RULE", default_value = "mask")]
-    pub legality: Legality,
+    /// How the model is held to legal moves: it chooses among them (mask), or has five attempts to give one (attempts)
+    #[arg(long, value_name = "RULE", default_value = "mask", value_parser = ["mask", "attempts"])]
+    pub legality: String,
     /// The device to compute on
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub device: String,
@@ -132,15 +132,6 @@ pub struct RewardArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-}
-
-/// How a model is held to legal moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Legality {
-    /// It chooses among the legal moves
-    Mask,
-    /// It has five attempts to give one
-    Attempts,
 }
 
 /// Facts about a model in a file of another program.

@@ -19,7 +19,7 @@ pub fn run(store: Option<&Path>, arguments: &RewardArguments) -> Result<(), Erro
     reject_json_with("reward")?;
     let rewards = reward_server().ok_or_else(|| not_compiled_in("this build of cwm gives no rewards", "reward"))?;
     let request = RewardRequest {
-        items: checkpoint::find(store, &arguments.items, &arguments.pipeline, "cwm reward", &ITEMS)?,
+        items: checkpoint::find(store, &arguments.items, &arguments.pipeline, &ITEMS)?,
         reading: arguments.reading.clone(),
         scaling: arguments.scaling.clone(),
         cut: arguments.cut,

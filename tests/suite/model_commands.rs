@@ -23,7 +23,7 @@ fn a_stage_that_trains_is_followed_by_its_name() {
     let context = Context::with(TRAINED);
     let tokens = context.cwm(&["model", "track", "tokens", "e4"]);
     let expected =
-        "tokens has no checkpoint among its outputs\nhint: stages with a checkpoint: model; `cwm model track model` ";
+        "tokens has no checkpoint among its outputs\nhint: name a stage that has one, or a checkpoint's folder, ";
     assert!(tokens.code == 2 && tokens.stderr.contains(expected), "{}", tokens.stderr);
     let ran = context.run(&[]);
     assert_eq!(ran.raw.code, 0, "{}", ran.raw.stderr);
@@ -46,7 +46,7 @@ fn an_unreadable_model_is_an_error_of_the_command_line() {
     }
     let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo 1 > \"$out\"' } }\n");
     let ran = context.cwm(&["model", "track", "a", "e4"]);
-    assert!(ran.code == 2 && ran.stderr.contains("hint: no stage of this pipeline has one: "), "{}", ran.stderr);
+    assert!(ran.code == 2 && ran.stderr.contains("hint: name a stage that has one, "), "{}", ran.stderr);
     let ran = context.cwm(&["model", "parity", "--device", "gpu", "pipeline.yaml"]);
     assert!(ran.code == 2 && ran.stderr.contains("`gpu` is no device"), "{}", ran.stderr);
     let made = Command::new("mkfifo").arg(context.path("pipe")).status();

@@ -61,7 +61,7 @@ fn a_model_of_a_pipeline_plays_by_its_name() {
     }
     let wrong = context.cwm(&["uci", "corpus"]);
     assert!(
-        wrong.code == 2 && wrong.stderr.contains("stages with a checkpoint: model; `cwm uci model`"),
+        wrong.code == 2 && wrong.stderr.contains("hint: name a stage that has one, or a checkpoint's folder"),
         "{}",
         wrong.stderr
     );

@@ -11,7 +11,7 @@ use crate::cli::TrackArguments;
 use crate::commands::model::checkpoint::{self, CHECKPOINT, PROBES};
 use crate::output::{has_colour, is_json, print};
 use crate::registry::require_model_tools;
-use cwm_core::{Error, shell_quote};
+use cwm_core::Error;
 
 /// Runs `cwm model track`: a block for each position as soon as its move is read, then, on standard error, how it went.
 ///
@@ -20,11 +20,8 @@ use cwm_core::{Error, shell_quote};
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<(), Error> {
     let model_tools = require_model_tools()?;
     let pipeline = &arguments.pipeline;
-    let model = checkpoint::find(store, &arguments.checkpoint, pipeline, "cwm model track", &CHECKPOINT)?;
-    let probes = arguments.probes.as_ref().map(|name| {
-        let command = format!("cwm model track {} --probes", shell_quote(&arguments.checkpoint));
-        checkpoint::find(store, name, pipeline, &command, &PROBES)
-    });
+    let model = checkpoint::find(store, &arguments.checkpoint, pipeline, &CHECKPOINT)?;
+    let probes = arguments.probes.as_ref().map(|name| checkpoint::find(store, name, pipeline, &PROBES));
     let request = TrackRequest {
         model,
         hints: arguments.hints.hints(),
