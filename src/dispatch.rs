@@ -77,7 +77,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Run(arguments) => return run::run(store, arguments),
         Command::Status(arguments) => return status::run(store, arguments),
         Command::Diff(arguments) => return diff::run(store, &arguments),
-        Command::Log(arguments) => return log::run(store, &arguments),
+        Command::Log(arguments) => return log::run(store, arguments),
         Command::Show(arguments) => return show::run(store, &arguments),
         Command::Accept(arguments) => return accept::run(store, arguments),
         Command::Lock(arguments) => return lock::run(store, &arguments),

@@ -36,7 +36,7 @@ impl PipelineArguments {
                 Some(first) => Error::usage(format!("two pipelines are named: `{}` and `{file}`", first.display()))
                     .hint("leave out one of them: each command takes one pipeline, then stages"),
                 None => Error::usage(format!("`{file}` is a pipeline and stands after a stage"))
-                    .hint("the pipeline goes first, or is named with `-f FILE`"),
+                    .hint("the pipeline goes first, or is named with `--file FILE`"),
             });
         }
         if let (None, Some(first)) = (&self.file, words.first()) {

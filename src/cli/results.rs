@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::PipelineArguments;
-use super::completers::{complete, outputs, outputs_and_tags, stages};
+use super::completers::{complete, files_and_stages, outputs, outputs_and_tags, stages};
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
@@ -28,8 +28,9 @@ pub struct ShowArguments {
 #[derive(Debug, Args)]
 #[command(mut_arg("file", |arg| arg.short(None)))]
 pub struct LogArguments {
-    /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs are listed; with --tensorboard, any number [default: all]
-    #[arg(value_name = "STAGE", add = complete(stages))]
+    /// A pipeline file (if it ends in .yaml or .yml), then the stage, or one cell: 'model[size=d32/l1]'; without one, all logs
+    /// are listed; with --tensorboard, any number [default: all]
+    #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub stages: Vec<String>,
     /// Follow the log and curves of a running stage, in any process (here, -f is not --file)
     #[arg(short = 'f', long)]

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cli::LogArguments;
 use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
 use crate::workspace::Workspace;
-use cwm_core::{Error, ExitCode, shell_quote, strip_ansi};
+use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{KeyStatus, describe_unread_pipe};
 
 /// Runs `cwm log`: prints the log of a run that failed or is running, else that of the recorded result; without a stage, it lists
@@ -19,13 +19,10 @@ use cwm_engine::{KeyStatus, describe_unread_pipe};
 ///
 /// # Errors
 /// There is no log, or it cannot be read.
-pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
-    if let Some(file) = arguments.stages.iter().find(|word| word.ends_with(".yaml") || word.ends_with(".yml")) {
-        let hint = format!("`--file {}` names it; `-f` of this command is `--follow`", shell_quote(file));
-        return Err(Error::usage(format!("`{file}` is a pipeline, and a stage is needed here")).hint(hint));
-    }
+pub fn run(store: Option<&Path>, mut arguments: LogArguments) -> Result<ExitCode, Error> {
+    arguments.pipeline.take_from(&mut arguments.stages)?;
     if let Some(folder) = &arguments.tensorboard {
-        return tensorboard::run(store, arguments, folder);
+        return tensorboard::run(store, &arguments, folder);
     }
     if arguments.follow {
         reject_json_with("--follow")?;

@@ -122,7 +122,7 @@ fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
     }
     for (arguments, words) in [
         (&["status", "other.yaml", "-f", "third.yaml"][..], "two pipelines are named: `third.yaml` and `other.yaml`"),
-        (&["run", "first", "other.yaml"], "the pipeline goes first, or is named with `-f FILE`"),
+        (&["run", "first", "other.yaml"], "the pipeline goes first, or is named with `--file FILE`"),
         (&["run", "other.yaml", "third.yaml"], "two pipelines are named: `other.yaml` and `third.yaml`"),
     ] {
         let ran = context.cwm(arguments);
