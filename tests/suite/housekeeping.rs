@@ -573,7 +573,7 @@ fn accept_files_makes_files_a_result_and_every_command_reports_it() {
         (&["first", "second", "--files", "given.txt"][..], "one stage gets the result, and 2 are named"),
         (&["--files", "given.txt"], "hint: `cwm accept STAGE --files FILE`"),
         (&["second.zz", "--files", "given.txt"], "stage `second` has no output `zz`"),
-        (&["second", "--files", "zz=given.txt"], "second has no output `zz`"),
+        (&["second", "--files", "zz=given.txt"], "there is no file zz=given.txt"),
     ] {
         let ran = context.cwm(&[&["accept"][..], wrong].concat());
         assert!(ran.code == 2 && ran.stderr.contains(message), "{wrong:?}: {}", ran.stderr);

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cli::AcceptArguments;
 use crate::output::{is_json, print_json};
 use crate::workspace::Workspace;
-use cwm_core::{Components, Error, ExitCode, Key, OutputDigests, is_name, shell_quote};
+use cwm_core::{Components, Error, ExitCode, Key, OutputDigests, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -132,10 +132,6 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
     for word in words {
         let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), default) {
             (Some(assignment), _) => assignment,
-            (None, Some(_)) if let Some(name) = output_name(word) => {
-                return Err(Error::usage(format!("{} has no output `{name}`", cell.label))
-                    .hint(format!("outputs: {}", names.join(", "))));
-            }
             (None, Some(name)) => (name, word.as_str()),
             (None, None) => {
                 return Err(Error::usage(format!("`{word}` names none of the outputs of {}", cell.label))
@@ -152,12 +148,6 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
     }
     Err(Error::usage(format!("{} also has {}", cell.label, missing.join(", ")))
         .hint("a result has all outputs: give each as PORT=FILE"))
-}
-
-/// Returns the name before `=`, if this is no file with an equals sign in its name.
-fn output_name(word: &str) -> Option<&str> {
-    let (name, _) = word.split_once('=')?;
-    (is_name(name) && !Path::new(word).exists()).then_some(name)
 }
 
 /// Finds the outputs of the result that the lock file names.
@@ -231,10 +221,7 @@ fn record(
     work: &WorkFolder,
 ) -> Result<RecordedAction, Error> {
     let (mut outputs, mut taken_from) = (BTreeMap::new(), BTreeMap::new());
-    for folder in [work.out(), work.tmp()] {
-        fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
-    }
-    work.discard_output()?;
+    work.prepare(2)?;
     for output in &cell.outputs {
         let OutputPlan { name, format, .. } = output;
         let path = &files[name];
@@ -272,13 +259,13 @@ fn shape(output: &OutputPlan, path: &Path) -> Result<OutputShape, Error> {
         io::ErrorKind::NotFound => Error::usage(format!("there is no file {}", path.display())),
         _ => Error::io("read", path, error),
     })?;
-    let (found, wanted) = match (output.shape, metadata.is_dir()) {
-        (Shape::Folder | Shape::FileOrFolder(_), true) => return Ok(OutputShape::Folder),
-        (Shape::File(_) | Shape::FileOrFolder(_), false) => return Ok(output.shape.into()),
-        (Shape::File(_), true) => ("folder", "file"),
-        (Shape::Folder, false) => ("file", "folder"),
-    };
-    Err(Error::usage(format!("{} is a {found}, and `{}` is a {wanted}", path.display(), output.name)))
+    let is_other = |wanted| Error::usage(format!("{} is no {wanted}, as `{}` is", path.display(), output.name));
+    match (output.shape, metadata.is_dir()) {
+        (Shape::File(_), true) => Err(is_other("file")),
+        (Shape::Folder, false) => Err(is_other("folder")),
+        (Shape::FileOrFolder(_), true) => Ok(OutputShape::Folder),
+        (shape, _) => Ok(shape.into()),
+    }
 }
 
 /// Copies a file, or a folder with all that is in it; links are followed.

@@ -8,23 +8,18 @@ use serde_json::json;
 
 use crate::cli::InitArguments;
 use crate::output::print_answer;
-use cwm_core::{Error, Registry, shell_quote};
-use cwm_pipeline::{schema, spec};
+use cwm_core::{Error, shell_quote};
+use cwm_pipeline::schema;
 
 /// Runs `cwm init`: writes the pipeline, its schema for editors, and what git is to ignore. Nothing is overwritten.
 ///
 /// # Errors
-/// There is a pipeline already, a stage of it is not compiled in, or the folder cannot be written.
+/// There is a pipeline already, or the folder cannot be written.
 pub fn run(arguments: &InitArguments) -> Result<(), Error> {
-    let registry = crate::registry::built_in();
     let (pipeline, exported) = match arguments.command {
         true => (include_str!("commands.yaml"), "/counts/"),
         false => (include_str!("pipeline.yaml"), "/report/"),
     };
-    if let Some(kind) = left_out(pipeline, &registry) {
-        return Err(Error::usage(format!("this build of cwm has no stage `{kind}`, which the pipeline would have"))
-            .hint("`cwm init --command` writes one that needs no stages but commands"));
-    }
     let folder = &arguments.folder;
     let file = folder.join("pipeline.yaml");
     if file.symlink_metadata().is_ok() {
@@ -32,7 +27,7 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
             .hint("name another folder: `cwm init DIR`"));
     }
     fs::create_dir_all(folder).map_err(refused)?;
-    let schema = serde_json::to_string_pretty(&schema::document(&registry));
+    let schema = serde_json::to_string_pretty(&schema::document(&crate::registry::built_in()));
     let schema = schema.map_err(|error| Error::internal(error.to_string()))? + "\n";
     let ignored = include_str!("gitignore").replace("EXPORTED", exported);
     let files = [
@@ -58,14 +53,6 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
     let step = if folder == "." { String::new() } else { format!("cd {} && ", shell_quote(&folder)) };
     eprintln!("next: {step}cwm run");
     Ok(())
-}
-
-/// Returns the kind of the first stage that is not compiled in.
-fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
-    let root = spec::parse_yaml(pipeline, 0).ok()?;
-    let spec = spec::read(&root, &Default::default())?;
-    let kinds = spec.stages.into_iter().filter_map(|stage| stage.kind);
-    kinds.map(|kind| kind.text).find(|kind| registry.is_compiled_out(kind))
 }
 
 /// Writes a file unless there is one. Returns true if it did.

@@ -25,7 +25,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let style = ProgressStyle::with_template(
         "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left",
     )
-    .map_err(|error| Error::internal(error.to_string()))?;
+    .expect("the template is well-formed");
     // Shown on a terminal only.
     let bar = ProgressBar::new(0).with_style(style);
     let progress = |done, total| {

@@ -51,12 +51,9 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
             KeyStatus::Absent(_) => Some(absent("a result of it")),
             _ if is_locked => Some(absent("the lock file's result of it")),
             _ if !is_chosen => None,
-            KeyStatus::PipeUnread(path) => {
-                Some(format!("its key is not known before a run reads {}, and the lock file has none", path.display()))
+            KeyStatus::PipeUnread(_) | KeyStatus::KeyUnknown => {
+                Some("its key is not known: what it reads is not here, and the lock file has none".to_owned())
             }
-            KeyStatus::KeyUnknown => Some(
-                "its key is not known: its dependencies have no result here, and the lock file has none".to_owned(),
-            ),
         };
         transfer.totals.missing.extend(problem.map(|problem| format!("{}: {problem}", cell.label)));
         // With the lock file's result of an input, the keys of what depends on it are those of the lock file.
