@@ -1,7 +1,6 @@
 //! Garbage collection: finds the garbage of a store, and removes it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,8 +11,8 @@ use super::reachability::{Reachability, Retention};
 use super::roots::{BatchJobs, Root, roots};
 use super::time_span::{before, days};
 use cwm_action::ActionFile;
+use cwm_core::Digest;
 use cwm_core::files::Result;
-use cwm_core::{Digest, DurableFs};
 use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry, bytes_below};
 
 /// The time for which the work folder of a stage that failed or was stopped stays: the next attempt resumes from there.
@@ -105,15 +104,10 @@ impl GcPlan {
     pub fn is_empty(&self) -> bool {
         let Garbage { records, objects, work, others } = &self.garbage;
         let nothing = records.is_empty() && objects.is_empty() && work.is_empty() && others.is_empty();
-        nothing && self.report.garbage_bytes == 0 && self.ended_roots().next().is_none()
+        nothing && self.report.garbage_bytes == 0
     }
 
-    /// Returns the files of roots that name nothing any more.
-    fn ended_roots(&self) -> impl Iterator<Item = &PathBuf> {
-        self.report.roots.iter().filter_map(|root| root.ended.as_ref())
-    }
-
-    fn add_results(&mut self, store: &Store, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
+    fn add_results(&mut self, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
         let mut eviction = EvictionPlan::new(inventory, &reach.pinned, 0..inventory.records.len());
         self.report.unnamed_bytes = eviction.add_unnamed();
         let mut left = inventory.objects.values().sum::<u64>() - self.report.unnamed_bytes;
@@ -137,7 +131,7 @@ impl GcPlan {
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
         self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
         self.report.retained_bytes = retained_bytes(inventory, reach, &eviction.content);
-        self.garbage = eviction.garbage(store);
+        self.garbage = eviction.garbage();
     }
 
     fn add_work(&mut self, entry: &WorkFolderEntry) {
@@ -160,7 +154,8 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
     let reach = Reachability::of(store, &inventory, &roots, since, options.sources);
     let report = GcReport { format: 1, roots, ..GcReport::default() };
     let mut plan = GcPlan { report, garbage: Garbage::default() };
-    plan.add_results(store, &inventory, &reach, options.max_size);
+    plan.add_results(&inventory, &reach, options.max_size);
+    plan.garbage.others.extend(plan.report.roots.iter().filter_map(|root| root.ended.clone()));
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = before(now, options.keep.max(WORK_RETENTION));
     let pending = (jobs.pending_keys)(store);
@@ -229,7 +224,6 @@ pub fn collect(
     plan.report.deleted = true;
     if !plan.is_empty() {
         store.move_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;
-        plan.ended_roots().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);
     store.delete_garbage()?;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use cwm_core::Digest;
-use cwm_store::{Garbage, Inventory, Store};
+use cwm_store::{Garbage, Inventory};
 
 /// Evicted results, and the content that no other result names.
 pub struct EvictionPlan<'i> {
@@ -56,10 +56,10 @@ impl<'i> EvictionPlan<'i> {
         bytes
     }
 
-    /// Returns what is to be moved to the garbage: the content, the trees of its folders, and the records to mark. A
-    /// record is marked if any of its content goes or is missing already.
-    pub fn garbage(&self, store: &Store) -> Garbage {
-        let Inventory { records: entries, objects, folders, .. } = self.inventory;
+    /// Returns what is to be moved to the garbage: the content, and the records to mark. A record is marked if any of its content
+    /// goes or is missing already.
+    pub fn garbage(&self) -> Garbage {
+        let Inventory { records: entries, objects, .. } = self.inventory;
         let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);
         let incomplete = |index: &&usize| content(self.inventory, **index).into_iter().any(is_missing);
         let records = self.evicted.iter().filter(incomplete).map(|index| &entries[*index]);
@@ -69,8 +69,6 @@ impl<'i> EvictionPlan<'i> {
             ..Garbage::default()
         };
         garbage.objects.sort();
-        let trees = garbage.objects.iter().filter(|digest| folders.contains_key(*digest));
-        garbage.others = trees.map(|digest| store.tree_folder(digest)).collect();
         garbage
     }
 }

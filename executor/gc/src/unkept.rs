@@ -55,7 +55,7 @@ pub fn evict_content(
     let freed = going.iter().map(|(index, result)| (*result, eviction.evict(*index)));
     let evicted = freed.filter(|(_, bytes)| *bytes > 0).collect();
     if !eviction.content.is_empty() {
-        store.move_garbage(&eviction.garbage(store), EvictionReason::NotKept, &alone)?;
+        store.move_garbage(&eviction.garbage(), EvictionReason::NotKept, &alone)?;
         drop(alone);
         store.delete_garbage()?;
     }

@@ -45,11 +45,11 @@ pub struct StaleTemporary {
 pub struct Garbage {
     /// Files of records whose content goes, or is gone already.
     pub records: Vec<PathBuf>,
-    /// Content, manifests among it.
+    /// Content, manifests among it, whose trees go with them.
     pub objects: Vec<Digest>,
     /// Work folders.
     pub work: Vec<WorkFolder>,
-    /// Files in `temporary/` and `quarantine/` that are no longer wanted, and trees.
+    /// Files in `temporary/`, `quarantine/` and `roots/` that are no longer wanted, and trees without manifests.
     pub others: Vec<PathBuf>,
 }
 
@@ -60,19 +60,19 @@ impl Store {
     /// The disk refuses; everything that was moved until then is garbage all the same.
     pub fn move_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_evicted(&garbage.records, reason) {
-            // Garbage without marks makes space for marks: trees are made again from their manifests.
+            // What needs no mark makes space for marks: trees are made again from their manifests.
             Err(error) if error.kind() == FileErrorKind::DiskFull => {
-                let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
-                self.move_to_garbage(&unmarked)?;
+                self.move_to_garbage(garbage, &[])?;
                 self.delete_garbage()?;
                 self.mark_evicted(&garbage.records, reason)?;
             }
             marked => marked?,
         }
-        self.move_to_garbage(garbage)
+        self.move_to_garbage(garbage, &garbage.objects)
     }
 
-    fn move_to_garbage(&self, garbage: &Garbage) -> Result<()> {
+    /// Moves these of the objects of garbage, and all that is garbage beside its objects.
+    fn move_to_garbage(&self, garbage: &Garbage, objects: &[Digest]) -> Result<()> {
         let folder = self.folder("garbage");
         self.disk.make_folders(&folder)?;
         // Not a folder of its own, which may be too much for a full disk.
@@ -82,7 +82,7 @@ impl Store {
         let trees = self.trees()?;
         garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| move_path(path))?;
         garbage.others.iter().try_for_each(|path| move_path(path))?;
-        garbage.objects.par_iter().try_for_each(|digest| move_path(&self.object_path(digest)))?;
+        objects.par_iter().try_for_each(|digest| move_path(&self.object_path(digest)))?;
         for folder in &garbage.work {
             // A stage whose run was killed may still run there.
             if let Some(_held) = self.try_lock_key_silently(folder.key())? {
