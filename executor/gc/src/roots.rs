@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::tags;
 use super::time_span::{before, days};
 use cwm_action::ActionFile;
-use cwm_core::files::{Result, from_json, read_project_file, to_json};
+use cwm_core::files::{Result, from_json, read_project_file, resolve, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, OutputDigests};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{ActionRecord, HostInfo, Store, list_folder, read_own_file};
@@ -107,10 +107,9 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let path = fs::canonicalize(lock).unwrap_or_else(|_| lock.to_owned());
     let file = root_path(store, &path);
     let is_usable = !RootFile::read(&file).is_err_and(|error| error.kind() != FileErrorKind::TooNew);
-    let now = Timestamp::now();
-    let is_recent = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|time| {
-        Timestamp::try_from(time).is_ok_and(|time| (before(now, REFRESH_INTERVAL)..=now).contains(&time))
-    });
+    let written = fs::metadata(&file).and_then(|metadata| metadata.modified());
+    // A time that lies ahead was set by a clock that went wrong.
+    let is_recent = written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age <= REFRESH_INTERVAL));
     if is_usable && is_recent && !changed {
         return Ok(false);
     }
@@ -128,6 +127,7 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
 /// # Errors
 /// The store cannot be written.
 pub fn register(store: &Store, lock: &Path) -> Result<()> {
+    // The file, and its folder, may be gone.
     let path = resolve(lock);
     if root_path(store, &path).exists() { Ok(()) } else { write(store, path, String::new()) }
 }
@@ -168,13 +168,6 @@ pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
         DurableFs::default().remove(&file)?;
     }
     Ok(found)
-}
-
-/// Returns a path without links and `..` as far as it exists: a lock file may be gone, with its folder.
-fn resolve(path: &Path) -> PathBuf {
-    let resolved = |existing: &Path| Some(fs::canonicalize(existing).ok()?.join(path.strip_prefix(existing).ok()?));
-    // Of a path that exists nothing is joined, which would leave a slash at its end.
-    path.ancestors().find_map(resolved).map_or_else(|| path.to_owned(), |path| path.components().collect())
 }
 
 /// Returns everything that names results.

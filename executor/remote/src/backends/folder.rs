@@ -1,7 +1,6 @@
 //! Remotes that are folders of this machine, or mounted: a path, or `file:///path`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
@@ -9,7 +8,7 @@ use object_store::local::LocalFileSystem;
 use super::{Backend, Location, backend_of, invalid};
 use crate::error::Result;
 use cwm_core::Error;
-use cwm_core::files::is_store;
+use cwm_core::files::{is_store, resolve};
 use cwm_project::site::{InvalidRemote, Remote};
 
 /// Folders.
@@ -38,20 +37,9 @@ fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
 }
 
 fn open(remote: &Remote, rest: &str) -> Result<Location> {
+    // Names in `object_store` cannot hold `..`.
     let folder = Some(resolve(&remote.base.join(rest)));
     Ok(Location { store: Arc::new(LocalFileSystem::new()), multipart: None, prefix: String::new(), folder })
-}
-
-/// The folder without `..` in its path, which names in `object_store` cannot hold: as the file system has it, as far as it exists.
-fn resolve(folder: &Path) -> PathBuf {
-    // Nothing would be found of a relative path that does not exist.
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    // Below a folder that does not exist, names are taken as they are written.
-    let real = |above: &Path| {
-        let (found, rest) = (fs::canonicalize(above).ok()?, folder.strip_prefix(above).ok()?);
-        Some(found.components().chain(rest.components()).collect())
-    };
-    folder.ancestors().find_map(real).unwrap_or_else(|| folder.clone())
 }
 
 /// Refuses a folder that is a store or lies in one: nothing of the store names what is pushed there, so that its `gc` would delete
