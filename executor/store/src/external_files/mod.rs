@@ -11,7 +11,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +33,6 @@ pub struct DigestCache {
     /// The file of the cache, if it has one.
     cache: Option<PathBuf>,
     known: Mutex<CachedDigests>,
-    hashed: AtomicU64,
     now: Clock,
 }
 
@@ -63,12 +61,7 @@ impl DigestCache {
     pub(crate) fn with(cache: Option<PathBuf>, now: Clock) -> DigestCache {
         let entries = cache.as_deref().map(read).unwrap_or_default();
         let known = Mutex::new(CachedDigests { entries, has_new: false });
-        DigestCache { cache, known, hashed: AtomicU64::new(0), now }
-    }
-
-    /// Returns the number of files that were read so far.
-    pub fn hashed(&self) -> u64 {
-        self.hashed.load(Ordering::Relaxed)
+        DigestCache { cache, known, now }
     }
 
     /// Returns the digest of a file, which is read if the cache does not have it.
@@ -138,7 +131,6 @@ impl DigestCache {
         // Before and after, of the open file: what is written meanwhile shows.
         let stat = Stat::from(&file.metadata().map_err(reading)?);
         let is_stable = !stat.modified_recently((self.now)());
-        self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
         let mut block = Vec::with_capacity(BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK)));
         let mut length = 0u64;

@@ -2,24 +2,34 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Command;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::external_files::DigestCache;
 
-/// As a process that begins now has them.
-fn files(store: &Store) -> DigestCache {
-    // An hour later, so that nothing is young.
-    let later = || SystemTime::now() + Duration::from_secs(3600);
+/// As a process that begins now has them; the number of files that it reads is added to `read`.
+fn counting_files(store: &Store, read: &Arc<AtomicU64>) -> DigestCache {
+    let read = read.clone();
+    // Asked once for each file that is read. An hour later, so that nothing is young.
+    let later = move || {
+        read.fetch_add(1, Ordering::SeqCst);
+        SystemTime::now() + Duration::from_secs(3600)
+    };
     DigestCache::with(Some(store.root().join("outside.cache")), Box::new(later))
+}
+
+fn files(store: &Store) -> DigestCache {
+    counting_files(store, &Arc::default())
 }
 
 /// Returns the missing content of a record, and the number of files that were hashed; the digests are cached.
 fn missing_or_corrupt(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
-    let files = files(store);
+    let read = Arc::default();
+    let files = counting_files(store, &read);
     let found = store.missing_or_corrupt(record, &files).unwrap();
     files.save();
-    (found, files.hashed())
+    (found, read.load(Ordering::SeqCst))
 }
 
 /// Waits until the clock of the file system shows another time than when this was recorded.
