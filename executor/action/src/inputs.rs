@@ -106,7 +106,8 @@ impl Inputs {
     /// # Errors
     /// The store cannot be read or written.
     pub fn quarantine_rewritten(&self, store: &Store) -> Result<(), Error> {
-        Ok(self.stored.iter().try_for_each(|input| store.quarantine_rewritten(&input.snapshot))?)
+        let mut stored = self.stored.iter();
+        Ok(stored.try_for_each(|input| store.verify_unmodified(&input.output, &input.snapshot).map(drop))?)
     }
 
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
@@ -135,8 +136,7 @@ impl Inputs {
             }
         }
         for StoredInput { name, output, snapshot, .. } in &self.stored {
-            if !store.snapshot(output).is_ok_and(|now| store.is_unmodified(snapshot, &now)) {
-                store.quarantine_rewritten(snapshot)?;
+            if !store.verify_unmodified(output, snapshot)? {
                 let problem =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \

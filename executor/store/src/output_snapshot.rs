@@ -8,7 +8,6 @@ use std::fs;
 
 use super::Store;
 use super::damage::{Check, ObjectState};
-use super::hashing::hash_own_file;
 use super::record::{OutputRecord, OutputShape};
 use super::walk::metadata;
 use crate::external_files::DigestCache;
@@ -46,37 +45,27 @@ impl Store {
         Ok(metadata(&self.object_path(digest))?.filter(fs::Metadata::is_file).map(|metadata| Stat::from(&metadata)))
     }
 
-    /// Returns true if nobody wrote between two snapshots: they are equal, or differ by a second name or another mode alone, and
-    /// the content has its digest. So a stage that links to an input spoils no other stage that reads it. Objects that differ are
-    /// hashed: the process that wrote could set the seal back.
-    pub fn is_unmodified(&self, before: &OutputSnapshot, now: &OutputSnapshot) -> bool {
-        let is_same = |(digest, before): (&Digest, &Option<Stat>)| match (before, now.objects.get(digest)) {
-            (Some(before), Some(Some(now))) if before != now => {
-                let written = |stat: &Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
-                let is_intact = || hash_own_file(&self.object_path(digest)).is_ok_and(|found| found == *digest);
-                written(before) == written(now) && is_intact()
-            }
-            (before, now) => now == Some(before),
-        };
-        before.objects.len() == now.objects.len()
-            && before.objects.iter().all(is_same)
-            && before.tree_is_right == now.tree_is_right
-    }
-
-    /// Moves the objects that were written since the snapshot `before` to the quarantine, so that they are made again. All that
-    /// differ are hashed, since the process that wrote may have set the seal back.
+    /// Returns true if nobody wrote to an output since the snapshot `before`: it is as it was, or differs by a second name or another
+    /// mode alone. So a stage that links to an input spoils no other stage that reads it. Objects that differ are hashed, since the
+    /// process that wrote may have set the seal back. Those with other content are moved to the quarantine, and made again.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn quarantine_rewritten(&self, before: &OutputSnapshot) -> Result<()> {
-        for (digest, stat) in &before.objects {
-            if self.object_stat(digest)? != *stat
-                && let ObjectState::Corrupt(damage) = self.object_state(digest, None, Check::Hash)?
-            {
+    pub fn verify_unmodified(&self, output: &OutputRecord, before: &OutputSnapshot) -> Result<bool> {
+        let mut is_unmodified = self.snapshot(output).is_ok_and(|now| now.tree_is_right == before.tree_is_right);
+        for (digest, before) in &before.objects {
+            let now = self.object_stat(digest)?;
+            if now == *before {
+                continue;
+            }
+            let written = |stat: Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
+            let state = self.object_state(digest, None, Check::Hash)?;
+            is_unmodified &= state == ObjectState::Intact && now.map(written) == before.map(written);
+            if let ObjectState::Corrupt(damage) = state {
                 self.quarantine_corrupt(&damage)?;
             }
         }
-        Ok(())
+        Ok(is_unmodified)
     }
 
     /// Checks that the objects of a snapshot have the digests that name them. To be called after the snapshot was made: a later change

@@ -66,8 +66,11 @@ fn a_second_name_or_another_mode_is_no_change_and_a_write_whose_time_is_set_back
     std::thread::sleep(std::time::Duration::from_millis(20));
     fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
     fs::hard_link(&object, folder.path().join("linked")).unwrap();
-    let now = snapshot(&store, &record, "text");
-    assert!(before != now && store.is_unmodified(&before, &now));
+    let is_unmodified = || store.verify_unmodified(&record.outputs["text"], &before).unwrap();
+    assert!(before != snapshot(&store, &record, "text") && is_unmodified());
     rewrite(&object, "hallo");
-    assert!(!store.is_unmodified(&before, &snapshot(&store, &record, "text")));
+    assert!(!is_unmodified());
+    assert!(!object.exists(), "it is quarantined");
+    store.record(finished(&store, "a", "hello", &[])).unwrap();
+    assert!(object.exists() && !is_unmodified(), "another file has its place");
 }
