@@ -10,7 +10,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
@@ -49,14 +48,13 @@ struct LockOwner {
     pid: u32,
     host: String,
     command: String,
-    since: Timestamp,
 }
 
 impl LockOwner {
     /// Writes this process as the owner of a lock into the lock's file.
     fn write(mut file: &File, command: &str) -> io::Result<()> {
         let (pid, host, command) = (std::process::id(), host_name(), command.to_owned());
-        let text = serde_json::to_string(&LockOwner { pid, host, command, since: Timestamp::now() })?;
+        let text = serde_json::to_string(&LockOwner { pid, host, command })?;
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(format!("{text}\n").as_bytes())
@@ -67,7 +65,7 @@ impl LockOwner {
     fn describe(path: &Path) -> Option<String> {
         let mut text = String::new();
         File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
-        let LockOwner { pid, host, command, .. } = serde_json::from_str(&text).ok()?;
+        let LockOwner { pid, host, command } = serde_json::from_str(&text).ok()?;
         let owner = format!("`{command}`, process {pid} on {host}");
         let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
         if host != host_name() || process.is_some_and(os::is_running) {
