@@ -165,7 +165,7 @@ impl<'a> ExecProcess<'a> {
     /// # Errors
     /// The stage failed, or the store or the action file cannot be used.
     pub fn perform(&self, root: &Path, log: Option<&Path>) -> Result<ActionOutcome, ActionFailure> {
-        let store = Store::at(root)?.assume_initialized();
+        let store = Store::at(root)?;
         let files = DigestCache::of_store(&store);
         let Some((lock, action)) = self.begin(&store, &files)? else { return Ok(ActionOutcome::CacheHit) };
         let stage = self.find_stage(&action, &files)?;

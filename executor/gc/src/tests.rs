@@ -282,7 +282,7 @@ fn marks_are_on_the_disk_before_anything_goes() {
     let seen = seen.lock().unwrap();
     let at = |wanted: &dyn Fn(&(Step, std::path::PathBuf)) -> bool| seen.iter().position(wanted).unwrap();
     let marked = at(&|(step, path)| *step == Step::Write && path.extension().is_some_and(|end| end == "collected"));
-    let synced = at(&|(step, path)| *step == Step::SyncFolder && path == store.root());
+    let synced = at(&|(step, path)| *step == Step::Sync && path == store.root());
     let moved = at(&|(step, _)| *step == Step::Rename);
     let removed = at(&|(step, _)| *step == Step::Remove);
     assert!(marked < synced && synced < moved && moved < removed, "{seen:?}");

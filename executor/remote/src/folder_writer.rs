@@ -51,34 +51,35 @@ pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<(
 /// # Errors
 /// The disk refuses.
 pub fn put(root: &Path, name: &str, digest: &Digest, from: &mut impl Read) -> Result<()> {
-    write(root, &root.join(name), digest, from).map_err(from_disk)
+    let place = root.join(name);
+    create_parents(root, &place)?;
+    write(root, &place, digest, from).map_err(from_disk)
 }
 
 fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> FileResult<()> {
-    create_parents(root, place)?;
     let disk = DurableFs::default();
     let folder = place.parent().unwrap_or(root);
     // The partial object that a killed upload of the same content left is used up, unless somebody has it: nothing else removes it.
     let (temporary, mut to) = match PartialObject::open(folder.join(partial_name(digest)), digest) {
-        Ok(Some(partial)) => (disk.adopt(partial.path().to_owned()), partial.file),
+        Ok(Some(partial)) => (disk.adopt(partial.path), partial.file),
         Ok(None) | Err(_) => disk.new_file(folder).map(|(file, temporary)| (temporary, file))?,
     };
     // The copy shares extents, or is made within the system, where that is possible.
     let copied = to.set_len(0).and_then(|()| io::copy(from, &mut to)).and_then(|_| to.sync_all());
     copied.map_err(FileError::io("write", place))?;
     temporary.persist(place)?;
-    disk.sync_folder(folder)
+    disk.sync(folder)
 }
 
 /// Makes the folders between the remote's own and the file.
-fn create_parents(folder: &Path, place: &Path) -> FileResult<()> {
+fn create_parents(folder: &Path, place: &Path) -> Result<()> {
     let disk = DurableFs::default();
     let missing: Vec<&Path> =
         place.ancestors().skip(1).take_while(|above| *above != folder && !above.is_dir()).collect();
     for made in missing.into_iter().rev() {
-        disk.make_folder(made)?;
+        create(made)?;
         if let Some(above) = made.parent() {
-            disk.sync_folder(above)?;
+            disk.sync(above).map_err(from_disk)?;
         }
     }
     Ok(())

@@ -141,11 +141,11 @@ impl Batch {
         for (name, bytes) in [("batch.json", &json[..]), ("keys", keys.as_bytes()), ("script", script.as_bytes())] {
             disk.replace(&staging.path().join(name), bytes, false)?;
         }
-        disk.touch(&staging.path().join("job"))?;
-        disk.sync_folder(staging.path())?;
+        disk.write_marker(&staging.path().join("job"), "")?;
+        disk.sync(staging.path())?;
         staging.persist(&place)?;
-        disk.sync_folder(&batches)?;
-        disk.sync_folder(store.root())?;
+        disk.sync(&batches)?;
+        disk.sync(store.root())?;
         Ok(Batch { folder: place, file })
     }
 
@@ -231,7 +231,7 @@ impl Batch {
     /// Marks the batch as over if a run saw the end of all tasks, so that nobody reads it again.
     pub fn close_if_over(&self) {
         if self.ends().len() >= self.file.tasks.len() {
-            let _ = DurableFs::default().touch(&self.folder.join(OVER));
+            let _ = DurableFs::default().write_marker(&self.folder.join(OVER), "");
         }
     }
 

@@ -34,9 +34,9 @@ pub fn keep(store: &Store) -> Result<Digest, Error> {
     fs::copy(&own, temporary.path())
         .and_then(|_| fs::set_permissions(temporary.path(), Permissions::from_mode(0o555)))
         .map_err(|error| Error::io("copy this program from", &own, error))?;
-    disk.sync_file(temporary.path())?;
+    disk.sync(temporary.path())?;
     temporary.persist(&place)?;
-    disk.sync_folder(&folder(store))?;
-    disk.sync_folder(store.root())?;
+    disk.sync(&folder(store))?;
+    disk.sync(store.root())?;
     Ok(digest)
 }

@@ -14,10 +14,9 @@ use rayon::prelude::*;
 use super::Store;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
-use super::objects::{ProducedFile, list_files, shard_of};
+use super::objects::{ProducedFile, list_files, shard_and_parent};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, record_file_name};
 use super::records::next_number;
-use super::trees::PreparedTree;
 use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
 use cwm_core::{Components, Digest, FileError, Key, visible};
@@ -77,7 +76,7 @@ impl Store {
         // Against `gc`, which must not find the content before its record.
         let _shared = self.lock_shared(|_| {})?;
         let key = action.record.components.key();
-        let mut commit = Commit { store: self, unsynced: BTreeSet::new(), trees: Vec::new() };
+        let mut commit = Commit { store: self, unsynced: BTreeSet::new() };
         let listed = action.outputs.values().map(|output| match &output.content {
             Content::Local(path) => list_files(path, &output.shape),
             Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
@@ -104,19 +103,21 @@ impl Store {
             && (log.is_none() || record.log.is_none_or(|log| self.object_path(&log).is_file()))
         {
             // Its content may have been lost or evicted; then it has just been put back.
-            commit.finish_content(None)?;
+            self.disk.sync_together(commit.unsynced)?;
             if file.evicted.is_some() {
                 self.unmark_evicted(&file.path)?;
             }
             return Ok(RecordedAction { record: ActionRecord { evicted: None, ..record.clone() }, is_new: false });
         }
         if let Some(log) = &log {
-            commit.place_object(&log.file.path, log.file.size, &log.digest, log.synced)?;
+            commit.place_object(log)?;
         }
         let cause = action.record.cause.iter().map(|line| visible(line)).collect();
         let record = ActionRecord { key, outputs, cause, log: log.map(|log| log.digest), ..action.record };
         let number = equal.as_ref().map_or(next_number(&numbered), |(file, _)| file.number);
-        let place = self.place_record(&key, number, &record.encode()?, |file, _| commit.finish_content(Some(file)))?;
+        let sync =
+            |file: &Path, _: &Path| self.disk.sync_together(commit.unsynced.iter().map(PathBuf::as_path).chain([file]));
+        let place = self.place_record(&key, number, &record.encode()?, sync)?;
         // First the new one: if we end between the two, both stand for the same outputs.
         if let Some((old, _)) = equal {
             if old.path != place {
@@ -142,7 +143,7 @@ impl Store {
             return if last.evicted.is_some() { self.unmark_evicted(&last.path) } else { Ok(()) };
         }
         let record = ActionRecord { key, components, fetched, evicted: None, ..record.clone() };
-        let sync = |file: &Path, _: &Path| self.disk.sync_file(file);
+        let sync = |file: &Path, _: &Path| self.disk.sync(file);
         self.place_record(&key, next_number(&numbered), &record.encode()?, sync).map(drop)
     }
 
@@ -160,10 +161,10 @@ impl Store {
         let folder = self.action_folder(key);
         let place = folder.join(record_file_name(number, &Digest::of(bytes)));
         sync(file.path(), &place)?;
-        self.disk.make_folder(&folder)?;
+        self.disk.make_folders(&folder)?;
         file.persist(&place)?;
-        // The shard also if the folder was there: the process that made it may have been killed before this.
-        self.disk.sync_together(&[], &BTreeSet::from([shard_of(&folder).to_owned(), folder]))?;
+        // Those above also if the folder was there: the process that made it may have been killed before this.
+        self.disk.sync_together(shard_and_parent(&folder).chain([folder.clone()]))?;
         Ok(place)
     }
 
@@ -192,8 +193,6 @@ struct Commit<'store> {
     store: &'store Store,
     /// Folders with names that are not on the disk for good yet.
     unsynced: BTreeSet<PathBuf>,
-    /// Trees that are complete but not placed.
-    trees: Vec<PreparedTree<'store>>,
 }
 
 impl Commit<'_> {
@@ -211,9 +210,8 @@ impl Commit<'_> {
             false => files.into_iter().map(hash).collect(),
         };
         let hashed = outputs.into_iter().map(hash_all).collect::<Result<Vec<Vec<HashedFile>>>>()?;
-        let new: Vec<&Path> =
-            hashed.iter().flatten().filter(|hashed| hashed.synced).map(|hashed| hashed.file.path.as_path()).collect();
-        self.store.disk.sync_together(&new, &BTreeSet::new())?;
+        let new = hashed.iter().flatten().filter(|hashed| hashed.synced);
+        self.store.disk.sync_together(new.map(|hashed| &hashed.file.path))?;
         Ok(hashed)
     }
 
@@ -229,9 +227,7 @@ impl Commit<'_> {
             Content::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
             Content::Local(path) => path,
         };
-        for HashedFile { file, digest, synced } in &files {
-            self.place_object(&file.path, file.size, digest, *synced)?;
-        }
+        files.iter().try_for_each(|file| self.place_object(file))?;
         let (digest, size) = match (&shape, files.as_slice()) {
             (OutputShape::File { .. }, [one]) => (one.digest, one.file.size),
             _ => {
@@ -247,39 +243,17 @@ impl Commit<'_> {
         Ok(OutputRecord { digest, size, shape, format, outside: None })
     }
 
-    /// Moves a hashed file to its place among the objects; removes it if an intact object is there already.
-    fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
-        let disk = &self.store.disk;
-        if self.store.has_intact(digest, size)? {
-            disk.remove(path)?;
-        } else {
-            if !synced {
-                disk.sync_file(path)?;
-            }
-            self.store.place_object(path, digest, &mut self.unsynced)?;
-        }
-        // Also for one that was there: the process that placed it may have been killed before this.
-        self.unsynced.insert(shard_of(&self.store.object_path(digest)).to_owned());
-        Ok(())
+    fn place_object(&mut self, HashedFile { file, digest, synced }: &HashedFile) -> Result<()> {
+        self.store.place_object(&file.path, file.size, digest, *synced, &mut self.unsynced)
     }
 
     fn place_manifest(&mut self, manifest: &Manifest) -> Result<Digest> {
         let bytes = manifest.encode().into_bytes();
-        let digest = Digest::of(&bytes);
+        let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
         let (_, file) = self.store.disk.write_unsynced(&self.store.folder("temporary"), &bytes)?;
         // Moved away by this; the guard then finds nothing to remove.
-        self.place_object(file.path(), bytes.len() as u64, &digest, false)?;
-        if !self.store.tree_is_right(&digest, manifest) {
-            self.trees.push(self.store.prepare_tree(&digest, manifest)?);
-        }
+        self.store.place_object(file.path(), size, &digest, false, &mut self.unsynced)?;
+        self.store.make_tree(&digest, manifest)?;
         Ok(digest)
-    }
-
-    /// Syncs all content and the record's file, and places the trees.
-    fn finish_content(self, record: Option<&Path>) -> Result<()> {
-        let mut folders = self.unsynced;
-        folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
-        self.store.disk.sync_together(record.as_slice(), &folders)?;
-        self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
     }
 }

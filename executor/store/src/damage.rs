@@ -155,7 +155,7 @@ impl Store {
         let place = folder.join(self.unique_name(&path));
         let moved =
             freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
-        match moved.and_then(|()| self.disk.sync_folder(&folder)) {
+        match moved.and_then(|()| self.disk.sync(&folder)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
             Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
             Err(error) => Err(error),

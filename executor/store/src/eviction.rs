@@ -52,7 +52,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub(super) fn mark_evicted(&self, records: &[PathBuf], reason: EvictionReason) -> Result<()> {
-        records.par_iter().try_for_each(|file| self.disk.touch(&reason.path(file)))?;
+        records.par_iter().try_for_each(|file| self.disk.write_marker(&reason.path(file), ""))?;
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
     }
 

@@ -6,12 +6,10 @@
 //! `docs/design/store.md`.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::Path;
 
 use super::Store;
 use super::eviction::EvictionReason;
-use super::objects::shard_of;
 use super::partial_object::{PartialObject, partial_name};
 use super::record::ActionRecord;
 use super::records::{RecordFile, next_number};
@@ -38,7 +36,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn discard_partial(&self, partial: PartialObject) -> Result<()> {
-        self.disk.remove(partial.path())
+        self.disk.remove(&partial.path)
     }
 
     /// Gives complete content its names. After this all of it is on the disk for good. Hold the store's shared lock.
@@ -46,13 +44,13 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn place_objects(&self, parts: Vec<PartialObject>) -> Result<()> {
-        let paths: Vec<&Path> = parts.iter().map(PartialObject::path).collect();
-        self.disk.sync_together(&paths, &BTreeSet::new())?;
-        let mut shards = BTreeSet::new();
-        for part in &parts {
-            self.place_object(part.path(), &part.digest, &mut shards)?;
+        self.disk.sync_together(parts.iter().map(|part| &part.path))?;
+        let mut unsynced = BTreeSet::new();
+        for PartialObject { path, digest, file } in &parts {
+            let size = file.metadata().map_err(FileError::io("read", path))?.len();
+            self.place_object(path, size, digest, true, &mut unsynced)?;
         }
-        self.disk.sync_together(&[], &shards)
+        self.disk.sync_together(unsynced)
     }
 
     /// Imports checked records of `key`, each with its bytes, after those that are there. A result that is recorded already is left
@@ -93,11 +91,10 @@ impl Store {
     /// Places a record with this number, marked as not pulled `from` a remote.
     fn import_record(&self, key: &Key, number: u32, bytes: &[u8], from: &str) -> Result<()> {
         let folder = self.action_folder(key);
-        self.disk.make_folder(shard_of(&folder))?;
-        self.disk.make_folder(&folder)?;
+        self.disk.make_folders(&folder)?;
         let mark_and_sync = |file: &Path, place: &Path| {
             self.disk.write_marker(&EvictionReason::NotPulled.path(place), &format!("{from}\n"))?;
-            self.disk.sync_together(&[file], &BTreeSet::from([folder]))
+            self.disk.sync_together([file, folder.as_path()])
         };
         self.place_record(key, number, bytes, mark_and_sync).map(drop)
     }
@@ -110,25 +107,10 @@ impl Store {
         for (file, found) in self.equal_records(record)? {
             if file.evicted.is_none() && !self.missing(&found, digests)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
-                self.disk.sync_folder(&self.action_folder(&record.key))?;
+                self.disk.sync(&self.action_folder(&record.key))?;
             }
         }
         Ok(())
-    }
-
-    /// Imports content from a file of this machine, if it is not there. Hold the store's shared lock.
-    ///
-    /// # Errors
-    /// The disk refuses, or the file has other content.
-    pub fn import_file(&self, digest: &Digest, from: &Path) -> Result<()> {
-        if self.object_size(digest)?.is_some() {
-            return Ok(());
-        }
-        let mut source = File::open(from).map_err(FileError::io("open", from))?;
-        match self.ingest(from, &mut source)? {
-            (found, _) if found == *digest => Ok(()),
-            _ => Err(FileError::damaged(from, "it does not have the digest that it is known by")),
-        }
     }
 
     /// Marks the files of this result as all here.

@@ -67,11 +67,6 @@ impl Store {
     }
 }
 
-/// Returns the names of the 256 shards: `00` … `ff`.
-pub(super) fn shards() -> impl Iterator<Item = String> {
-    (0..=255u8).map(|byte| format!("{byte:02x}"))
-}
-
 /// Reads the digest in the path of a sharded file: `…/ab/cdef…`.
 pub(super) fn digest_of_path(path: &Path) -> Option<Digest> {
     let shard = path.parent()?.file_name()?.to_str()?;

@@ -112,12 +112,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns this store, whose folders are all there, as the process that started this one has checked.
-    pub fn assume_initialized(self) -> Store {
-        self.has_all_folders.store(self.exists(), Ordering::Release);
-        self
-    }
-
     /// Returns true if there is a store on disk.
     pub fn exists(&self) -> bool {
         self.created.load(Ordering::Acquire)
@@ -160,8 +154,7 @@ impl Store {
     /// Creates the store if it is not there, and folders of it that were removed since. Every writing method does this
     /// by itself.
     ///
-    /// The shards of `objects` and `actions` are all made now, and `format` last: so a commit never has to make a
-    /// shard's name durable, and a creation that was interrupted is simply done again.
+    /// `format` is made last, so that a creation that was interrupted is simply done again.
     ///
     /// # Errors
     /// The folder holds something else, or cannot be written.
@@ -185,9 +178,9 @@ impl Store {
                 self.disk.replace(&ignored, b"*\n", false)?;
             }
             if let Some(parent) = root.parent() {
-                self.disk.sync_folder(parent)?;
+                self.disk.sync(parent)?;
             }
-            self.disk.sync_folder(root)?;
+            self.disk.sync(root)?;
             self.disk.replace(&root.join("format"), format!("{STORE_FORMAT}\n").as_bytes(), true)?;
         }
         self.created.store(true, Ordering::Release);
@@ -198,20 +191,10 @@ impl Store {
     /// Makes the folders of a store that are not there: all of them, those that someone removed, or empty ones that a
     /// copy left out.
     fn make_missing_folders(&self) -> Result<()> {
-        let root = self.root();
-        let mut made = false;
-        for folder in STORE_FOLDERS {
-            made |= self.disk.make_folder(&root.join(folder))?;
-        }
-        for folder in ["objects", "actions"].map(|folder| root.join(folder)) {
-            let there = walk::folders_in(&folder)?;
-            let missing: Vec<String> = layout::shards().filter(|shard| !there.contains(shard)).collect();
-            missing.iter().try_for_each(|shard| self.disk.make_folder(&folder.join(shard)).map(drop))?;
-            if !missing.is_empty() {
-                self.disk.sync_folder(&folder)?;
-            }
-        }
-        if made { self.disk.sync_folder(root) } else { Ok(()) }
+        let mut missing = STORE_FOLDERS.map(|name| self.folder(name)).to_vec();
+        missing.retain(|folder| !folder.is_dir());
+        missing.iter().try_for_each(|folder| self.disk.make_folders(folder))?;
+        if missing.is_empty() { Ok(()) } else { self.disk.sync(self.root()) }
     }
 
     /// A mistyped `--store` must not fill someone's folder with ours.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,6 +15,9 @@ use super::record::OutputShape;
 use super::walk::{files_below, metadata};
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError};
+
+/// Bytes of a stream that are read at once.
+const BLOCK: usize = 1 << 20;
 
 impl Store {
     /// Returns the size of an object, or nothing if it is not there.
@@ -60,50 +63,50 @@ impl Store {
         let (mut file, temporary) = self.disk.new_file(&self.folder("temporary"))?;
         let mut hasher = blake3::Hasher::new();
         let mut size = 0;
-        let mut block = vec![0; 1 << 20];
-        loop {
-            let read = match source.read(&mut block) {
-                Ok(0) => break,
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(FileError::io("read", path)(error)),
-            };
-            hasher.update(&block[..read]);
-            size += read as u64;
-            file.write_all(&block[..read]).map_err(FileError::io("write", temporary.path()))?;
+        let mut block = Vec::with_capacity(BLOCK);
+        while source.by_ref().take(BLOCK as u64).read_to_end(&mut block).map_err(FileError::io("read", path))? > 0 {
+            hasher.update(&block);
+            size += block.len() as u64;
+            file.write_all(&block).map_err(FileError::io("write", temporary.path()))?;
+            block.clear();
         }
         let digest = Digest(*hasher.finalize().as_bytes());
-        let place = self.object_path(&digest);
-        // Also for content that was there: the process that placed it may have been killed before this sync.
-        let mut unsynced = BTreeSet::from([shard_of(&place).to_owned()]);
-        if !self.has_intact(&digest, size)? {
-            self.disk.sync_file(temporary.path())?;
-            self.place_object(temporary.path(), &digest, &mut unsynced)?;
-        }
-        self.disk.sync_together(&[], &unsynced)?;
+        let mut unsynced = BTreeSet::new();
+        self.place_object(temporary.path(), size, &digest, false, &mut unsynced)?;
+        self.disk.sync_together(unsynced)?;
         Ok((digest, size))
     }
 
-    /// Seals a synced file and gives it the name of its content. Adds the folders whose names must be synced afterwards to
-    /// `unsynced`.
-    pub(super) fn place_object(&self, path: &Path, digest: &Digest, unsynced: &mut BTreeSet<PathBuf>) -> Result<()> {
-        self.disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
+    /// Moves a hashed file, sealed, to its place among the objects; removes it if an intact object is there already. Adds the
+    /// folders whose names must be synced afterwards to `unsynced`.
+    pub(super) fn place_object(
+        &self,
+        path: &Path,
+        size: u64,
+        digest: &Digest,
+        is_synced: bool,
+        unsynced: &mut BTreeSet<PathBuf>,
+    ) -> Result<()> {
         let place = self.object_path(digest);
-        let shard = shard_of(&place);
-        if !shard.is_dir() {
-            // Shards are made with the store; this one was removed since.
-            self.disk.make_folder(shard)?;
-            unsynced.insert(shard_of(shard).to_owned());
+        // Also for an object that is there: the process that placed it may have been killed before it synced them.
+        unsynced.extend(shard_and_parent(&place));
+        if self.has_intact(digest, size)? {
+            return self.disk.remove(path);
         }
-        unsynced.insert(shard.to_owned());
+        if !is_synced {
+            self.disk.sync(path)?;
+        }
+        self.disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
+        self.disk.make_folders(place.parent().unwrap_or(&place))?;
         let _only_one = self.lock_replacing(&place)?;
         self.disk.rename(path, &place)
     }
 }
 
-/// Returns the folder that holds `path`.
-pub(super) fn shard_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
+/// Returns the shard of an object or of the folder of a key, and the folder that holds the shard: the names in both are new where
+/// this is the first of its shard.
+pub(super) fn shard_and_parent(path: &Path) -> impl Iterator<Item = PathBuf> {
+    path.ancestors().skip(1).take(2).map(Path::to_owned)
 }
 
 /// A file that a stage made.

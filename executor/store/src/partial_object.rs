@@ -31,7 +31,8 @@ pub struct PartialObject {
     pub digest: Digest,
     /// The file, with what an earlier attempt wrote.
     pub file: File,
-    path: PathBuf,
+    /// The path of the file.
+    pub path: PathBuf,
 }
 
 impl PartialObject {
@@ -76,11 +77,6 @@ impl PartialObject {
             }
         }
         refused("a file that was locked is not the one at its path")
-    }
-
-    /// Returns the path of the file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns true if it has all of its content: all of it is read and hashed.

@@ -1,10 +1,11 @@
 //! Folders, readable in place.
 //!
 //! `trees/ab/cdef…` holds, for the manifest of that digest, a folder of relative links into `objects/`. Trees hold
-//! nothing of their own: one that is missing, or differs from its manifest, is made again. They are
-//! made in a temporary folder and renamed, so they are never half there, and their folders are read-only.
+//! nothing of their own: one that is missing, or differs from its manifest, is made again before it is read. They are
+//! made in a temporary folder and renamed, so that no reader finds half of one. They are not synced: what a power loss leaves
+//! of one is made again, too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use super::record::OutputRecord;
 use super::walk::{all_below, metadata};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
-use cwm_core::files::durable::{TEMPORARY, Temporary};
+use cwm_core::files::durable::TEMPORARY;
 use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {
@@ -27,8 +28,16 @@ impl Store {
     /// It is not in the store, or its tree is missing or wrong and cannot be made.
     pub fn path_of(&self, output: &OutputRecord, digests: &DigestCache) -> Result<PathBuf> {
         if output.shape.is_folder() {
-            self.make_tree(&output.digest)?;
-            return Ok(self.tree_folder(&output.digest));
+            let tree = self.tree_folder(&output.digest);
+            let made = self.make_tree(&output.digest, &self.manifest(&output.digest)?);
+            return made.map(|()| tree.clone()).map_err(|error| match error.kind() {
+                FileErrorKind::ReadOnly => FileError::refused(
+                    &tree,
+                    "is missing or was changed, and cannot be restored, as the store cannot be written",
+                    "run any command once where the store can be written, or copy the store",
+                ),
+                _ => error,
+            });
         }
         let object = self.object_path(&output.digest);
         if object.is_file() {
@@ -44,64 +53,37 @@ impl Store {
         Err(FileError::Missing { path, what: what.into() })
     }
 
-    /// Makes the tree, unless it is there and right.
-    fn make_tree(&self, digest: &Digest) -> Result<()> {
-        let manifest = self.manifest(digest)?;
+    /// Makes the tree of a manifest, unless it is there and right. A wrong one is replaced. If another process was faster, its tree
+    /// stays: it may be in use.
+    pub(super) fn make_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<()> {
+        let (place, entries) = (self.tree_folder(digest), self.tree_entries(manifest));
         // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
-        for folder in self.tree_folder(digest).ancestors().skip(1).take(2) {
+        for folder in place.ancestors().skip(1).take(2) {
             if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
-                return Err(FileError::damaged(folder, "is not a folder; `cwm store verify` moves it to quarantine"));
+                return Err(FileError::damaged(folder, "it is not a folder"));
             }
         }
-        if self.tree_is_right(digest, &manifest) {
+        let is_right = || read_tree(&place).is_ok_and(|found| found == entries);
+        if is_right() {
             return Ok(());
         }
-        let made = self.create().and_then(|()| {
-            let tree = self.prepare_tree(digest, &manifest)?;
-            tree.folders.iter().try_for_each(|folder| self.disk.sync_folder(folder))?;
-            self.place_tree(tree)
-        });
-        made.map_err(|error| match error.kind() {
-            FileErrorKind::ReadOnly => FileError::refused(
-                &self.tree_folder(digest),
-                "is missing or was changed, and cannot be restored, as the store cannot be written",
-                "run any command once where the store can be written, or copy the store",
-            ),
-            _ => error,
-        })
-    }
-
-    /// Makes the tree in `temporary/`.
-    pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<PreparedTree<'_>> {
-        let root = self.disk.temporary_folder(&self.folder("temporary"), TEMPORARY)?;
-        let mut folders = BTreeSet::from([root.path().to_owned()]);
-        let entries = self.tree_entries(manifest);
+        self.create()?;
+        let tree = self.disk.temporary_folder(&self.folder("temporary"), TEMPORARY)?;
         for (name, target) in &entries {
-            let path = root.path().join(name);
+            let path = tree.path().join(name);
             match target {
                 Some(target) => self.disk.link(target, &path)?,
-                None => {
-                    self.disk.make_folder(&path)?;
-                    folders.insert(path);
-                }
+                None => self.disk.make_folders(&path)?,
             }
         }
-        Ok(PreparedTree { root, folders, place: self.tree_folder(digest), entries })
-    }
-
-    /// Gives a tree its name, in the place of a wrong one. If another process was faster, this one is removed: the other may be in
-    /// use.
-    pub(super) fn place_tree(&self, tree: PreparedTree<'_>) -> Result<()> {
-        let PreparedTree { root, place, entries, .. } = tree;
-        let is_right = || read_tree(&place).is_ok_and(|found| found == entries);
         self.disk.make_folders(place.parent().unwrap_or(&place))?;
-        // Also against `verify`, which may be reading a tree that is removed here. Looked at first: what appears after that is right.
+        // Looked at first: what appears after that is right.
         let _lock = self.lock_replacing(&place)?;
         let placed = match fs::symlink_metadata(&place) {
             Ok(_) if is_right() => return Ok(()),
             // In one instant, since others may be reading there.
-            Ok(_) => root.replace(&place),
-            Err(_) => root.persist(&place),
+            Ok(_) => tree.replace(&place),
+            Err(_) => tree.persist(&place),
         };
         placed.or_else(|error| if is_right() { Ok(()) } else { Err(error) })
     }
@@ -131,15 +113,6 @@ impl Store {
 
 /// The entries of a tree by their paths in it: links with their targets, and folders.
 type TreeEntries = BTreeMap<PathBuf, Option<PathBuf>>;
-
-/// A tree that is complete but has no name yet.
-pub(super) struct PreparedTree<'store> {
-    root: Temporary<'store>,
-    /// Its folders, to be synced before it is placed.
-    pub folders: BTreeSet<PathBuf>,
-    place: PathBuf,
-    entries: TreeEntries,
-}
 
 /// Reads the entries of a tree. Anything but links and folders is an error.
 fn read_tree(root: &Path) -> Result<TreeEntries> {

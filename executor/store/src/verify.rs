@@ -16,7 +16,7 @@ use super::mtime_seal;
 use super::record::{ActionRecord, RunInfo};
 use super::walk::list_folder;
 use cwm_core::files::{Result, STORE_FOLDERS};
-use cwm_core::{Digest, FileError, FileErrorKind, Key};
+use cwm_core::{Digest, FileError, Key};
 
 /// The outcome of a check of the store.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -39,9 +39,9 @@ pub struct VerifyReport {
 }
 
 impl Store {
-    /// Hashes every object again, on all cores, and checks every manifest, tree and record; or those of `results` alone. Damaged
-    /// files are moved to `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they
-    /// are only reported. `progress` is called with the bytes that were hashed so far, and with all.
+    /// Hashes every object again, on all cores, and checks every manifest and record; or those of `results` alone. Damaged files are
+    /// moved to `quarantine/`, never deleted; the next run then makes them again. Changed trees are made again at once. On a store
+    /// that cannot be written, all is only reported. `progress` is called with the bytes that were hashed so far, and with all.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -260,7 +260,7 @@ impl Store {
         intact.contains(digest) || is_now() && intact.insert(*digest)
     }
 
-    /// Checks the tree of an intact manifest, and returns its files.
+    /// Returns the files of an intact manifest, whose tree is made again if it is there and was changed.
     fn verify_folder(&self, report: &mut VerifyReport, digest: &Digest) -> Result<Vec<Digest>> {
         let manifest = match self.manifest(digest) {
             Ok(manifest) => manifest,
@@ -272,16 +272,10 @@ impl Store {
             Err(error) => return Err(error),
         };
         let tree = self.tree_folder(digest);
-        let is_wrong = || fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest);
-        if is_wrong() {
-            // A process may have replaced it, and removed what was just read here: with the lock, nobody does.
-            let _lock = match self.lock_replacing(&tree) {
-                Err(error) if error.kind() == FileErrorKind::ReadOnly => None,
-                lock => lock?,
-            };
-            if is_wrong() {
-                report.findings.push(self.quarantine(tree, "does not hold the links of its manifest".into())?);
-            }
+        if fs::symlink_metadata(&tree).is_ok()
+            && let Err(error) = self.make_tree(digest, &manifest)
+        {
+            report.findings.push(Finding::about(tree, format!("cannot be made again as its manifest has it: {error}")));
         }
         Ok(manifest.digests().collect())
     }

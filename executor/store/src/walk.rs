@@ -1,7 +1,7 @@
 //! Folders, listed and walked.
 
-use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -23,17 +23,19 @@ pub fn list_folder(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 
 /// Returns the metadata of what is at `path`, itself if it is a link; nothing if nothing is there.
 pub(super) fn metadata(path: &Path) -> Result<Option<Metadata>> {
-    FileError::optional(fs::symlink_metadata(path).map_err(FileError::io("read", path)))
+    FileError::optional(fs::symlink_metadata(path).map_err(reading("read", path)))
 }
 
-/// Returns the names of the folders in a folder.
-pub(super) fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
-    let folders = entries(folder)?.into_iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    Ok(folders.filter_map(|entry| entry.file_name().into_string().ok()).collect())
+/// Returns the error of reading something of a store, which is damaged if a file is in the place of a folder.
+fn reading(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    move |error| match error.kind() {
+        io::ErrorKind::NotADirectory => FileError::damaged(path, "something else is in the place of a folder"),
+        _ => FileError::io(operation, path)(error),
+    }
 }
 
 fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
-    let entries = fs::read_dir(folder).and_then(Iterator::collect).map_err(FileError::io("read the folder", folder));
+    let entries = fs::read_dir(folder).and_then(Iterator::collect).map_err(reading("read the folder", folder));
     Ok(FileError::optional(entries)?.unwrap_or_default())
 }
 

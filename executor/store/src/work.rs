@@ -133,7 +133,7 @@ impl WorkFolder {
             }
         }
         for folder in [self.out(), self.tmp(), self.checkpoint_folder()] {
-            self.store.disk.make_folder(&folder)?;
+            self.store.disk.make_folders(&folder)?;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl WorkFolder {
     /// The disk refuses.
     pub fn remove_checkpoints(&self) -> Result<()> {
         self.store.disk.remove(&self.checkpoint_folder())?;
-        self.store.disk.make_folder(&self.checkpoint_folder()).map(drop)
+        self.store.disk.make_folders(&self.checkpoint_folder())
     }
 
     /// Removes the folder. It is garbage first, so that nothing half removed can be taken for checkpoints.
@@ -236,7 +236,7 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn mark_checkpoints_elsewhere(&self) -> Result<()> {
-        self.store.disk.touch(&self.path.join(CHECKPOINTS_ELSEWHERE))
+        self.store.disk.write_marker(&self.path.join(CHECKPOINTS_ELSEWHERE), "")
     }
 
     /// Returns true if an attempt has checkpoints in another store.

@@ -5,7 +5,6 @@
 //! pages, so the file is given up and never synced again. In tests each step can be watched, failed, or be the last
 //! one that happens.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -23,9 +22,6 @@ pub const TEMPORARY: &str = ".cwm-";
 /// Syncs that wait for the disk side by side. They wait and do not compute, so this is not a matter of cores.
 const SYNCS_AT_ONCE: usize = 16;
 
-/// A function that sends a file or a folder to the disk for good.
-type SyncFn = fn(&DurableFs, &Path) -> Result<()>;
-
 /// One change to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
@@ -33,16 +29,14 @@ pub enum Step {
     MakeFolder,
     /// A temporary file is filled.
     Write,
-    /// A file's content goes to the disk for good.
-    SyncFile,
+    /// The content of a file, or the names in a folder, go to the disk for good.
+    Sync,
     /// A file becomes read-only.
     MakeReadOnly,
     /// A symbolic link is made.
     Link,
     /// A file or folder gets its name.
     Rename,
-    /// The names in a folder go to the disk for good.
-    SyncFolder,
     /// A file or folder is removed.
     Remove,
 }
@@ -76,65 +70,47 @@ impl DurableFs {
         self.before(step, path, None).and_then(|()| change()).map_err(FileError::io(operation, path))
     }
 
-    /// Makes a folder; true if it was not there.
-    pub fn make_folder(&self, path: &Path) -> Result<bool> {
-        match self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir(path)) {
-            Err(FileError::Io { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => match path.is_dir() {
-                true => Ok(false),
-                false => Err(FileError::damaged(path, "it is not a folder")),
-            },
-            made => made.map(|()| true),
+    /// Makes a folder and those above it, if they are not there. Their names survive a power loss once the folders that hold them
+    /// are synced.
+    pub fn make_folders(&self, path: &Path) -> Result<()> {
+        match self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir_all(path)) {
+            Err(FileError::Io { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                let hint = "move it away; if it is in a store, `cwm store verify` moves it to quarantine";
+                Err(FileError::refused(path, "is not a folder", hint))
+            }
+            made => made,
         }
     }
 
-    /// Makes a folder and those above it, for names that need not survive a power loss.
-    pub fn make_folders(&self, path: &Path) -> Result<()> {
-        self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir_all(path))
-    }
-
-    /// Sends a file's content to the disk for good.
-    pub fn sync_file(&self, path: &Path) -> Result<()> {
-        self.step(Step::SyncFile, "sync", path, || File::open(path)?.sync_all())
+    /// Sends the content of a file, or the names in a folder, to the disk for good.
+    pub fn sync(&self, path: &Path) -> Result<()> {
+        self.step(Step::Sync, "sync", path, || File::open(path)?.sync_all())
     }
 
     /// Sends files and folders to the disk for good, side by side: a file system serves concurrent requests together, so that
     /// many take hardly longer than one.
-    pub fn sync_together(&self, files: &[&Path], folders: &BTreeSet<PathBuf>) -> Result<()> {
-        let files = files.iter().map(|file| (DurableFs::sync_file as SyncFn, *file));
-        let folders = folders.iter().map(|folder| (DurableFs::sync_folder as SyncFn, folder.as_path()));
-        let syncs: Vec<(SyncFn, &Path)> = files.chain(folders).collect();
+    pub fn sync_together<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> Result<()> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
         let next = AtomicUsize::new(0);
         let work = || {
-            while let Some((sync, path)) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                sync(self, path)?;
+            while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.sync(path)?;
             }
             Ok(())
         };
         std::thread::scope(|scope| {
             // Where no thread can be had, the others do all of the work.
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
-            let others: Vec<_> = (1..syncs.len().min(SYNCS_AT_ONCE)).filter_map(start).collect();
+            let others: Vec<_> = (1..paths.len().min(SYNCS_AT_ONCE)).filter_map(start).collect();
             let own = work();
             let joined = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             joined.fold(own, Result::and)
         })
     }
 
-    /// Sends the names in a folder to the disk for good.
-    pub fn sync_folder(&self, path: &Path) -> Result<()> {
-        self.step(Step::SyncFolder, "sync the folder", path, || File::open(path)?.sync_all())
-    }
-
     /// Sends all that was changed in the file system of `folder` to the disk for good: for many names at once.
     pub fn sync_all(&self, folder: &Path) -> Result<()> {
-        self.step(Step::SyncFolder, "sync the file system of", folder, || {
-            crate::os::sync_file_system(&File::open(folder)?)
-        })
-    }
-
-    /// Makes an empty file; one that is there already stays.
-    pub fn touch(&self, path: &Path) -> Result<()> {
-        self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
+        self.step(Step::Sync, "sync the file system of", folder, || os::sync_file_system(&File::open(folder)?))
     }
 
     /// Writes into an open file; after a power loss it may be there and empty.
@@ -239,7 +215,7 @@ impl DurableFs {
             return Err(FileError::io("write", path)(cause));
         }
         let written = self.write_unsynced(folder, bytes).and_then(|(file, temporary)| {
-            self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
+            self.step(Step::Sync, "sync", temporary.path(), || file.sync_all())?;
             Ok(temporary)
         });
         let written = written.map_err(|error| match error {
@@ -250,7 +226,7 @@ impl DurableFs {
             other => other,
         });
         written?.persist(path)?;
-        if durable { self.sync_folder(folder) } else { Ok(()) }
+        if durable { self.sync(folder) } else { Ok(()) }
     }
 
     /// Does the same as [`DurableFs::replace`], for what may be gone or empty after a power loss.

@@ -43,7 +43,7 @@ pub fn perform(
     root: &Path,
     config: &RemoteStoreConfig,
 ) -> Result<ActionOutcome, ActionFailure> {
-    let home = Store::at(root)?.assume_initialized();
+    let home = Store::at(root)?;
     let Some((_lock, action)) = process.begin(&home, &DigestCache::of_store(&home))? else {
         return Ok(ActionOutcome::CacheHit);
     };
@@ -246,7 +246,8 @@ impl IsolatedAction<'_> {
         if let Some(log) = record.log
             && self.node.store.object_size(&log)?.is_some_and(|size| size <= LARGEST_LOG)
         {
-            self.home.import_file(&log, &self.node.store.object_path(&log))?;
+            let path = self.node.store.object_path(&log);
+            self.home.ingest(&path, &mut self.node.store.read_checked(&log)?.as_slice())?;
         }
         let remote = self.config.push_remote();
         self.home.import_records(&record.key, vec![(record.clone(), bytes)], remote)?;

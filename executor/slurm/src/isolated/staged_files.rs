@@ -179,9 +179,7 @@ mod tests {
         let wanted = content(&action());
         assert_eq!(wanted.len(), 3, "{wanted:?}");
         for text in ["a", "b", "#!/bin/sh"] {
-            let from = folder.path().join("file");
-            fs::write(&from, text).unwrap();
-            store.import_file(&Digest::of(text.as_bytes()), &from).unwrap();
+            store.ingest(Path::new("-"), &mut text.as_bytes()).unwrap();
         }
         let staged = StagedFiles::of(&store, &action()).unwrap();
         let registry = Registry::new(Vec::new(), &[], |_, _| Ok(BTreeMap::new()));

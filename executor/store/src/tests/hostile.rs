@@ -181,7 +181,7 @@ fn a_manifest_that_leaves_its_folder_is_refused() {
     store.create().unwrap();
     let text = format!("cwm-folder 1\n[\"../../escape\",\"{}\",0,false]\n", Digest::of(b""));
     let digest = Digest::of(text.as_bytes());
-    fs::write(store.object_path(&digest), text).unwrap();
+    store.ingest(Path::new("-"), &mut text.as_bytes()).unwrap();
     let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, outside: None };
     let error = store.path_of(&output, &crate::external_files::DigestCache::without_cache()).unwrap_err();
     assert!(error.to_string().contains("`..`"), "{error}");
@@ -214,20 +214,16 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
 }
 
 #[test]
-fn shards_that_a_copy_left_out_are_made_at_the_next_write() {
+fn a_file_in_the_place_of_a_shard_is_damage_with_what_to_do() {
     let (_folder, store) = new_store();
-    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
-    let (mut removed, folders) = (0, ["objects", "actions"].map(|folder| store.root().join(folder)));
-    for shard in folders.iter().flat_map(|folder| layout::shards().map(|shard| folder.join(shard))) {
-        // Only empty ones go.
-        removed += usize::from(fs::remove_dir(shard).is_ok());
+    store.create().unwrap();
+    for path in [store.object_path(&Digest::of(b"one")), store.action_folder(&key("a"))] {
+        let shard = path.parent().unwrap();
+        fs::write(shard, "in the way").unwrap();
+        let error = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap_err();
+        assert!(error.hint().unwrap().contains("cwm store verify"), "{error}");
+        assert!(store.verify(None, |_, _| {}).unwrap().findings.iter().any(|finding| finding.path == shard));
     }
-    assert!(removed > 500);
-    let store = Store::at(store.root()).unwrap();
-    assert_eq!(missing(&store, &record), []);
-    for name in ["b", "c", "d"] {
-        assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().is_new);
-    }
-    assert!(folders.iter().all(|folder| names_in(folder).len() == 256));
+    assert!(store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().is_new);
     assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }

@@ -54,15 +54,22 @@ fn of_what_is_known_by_its_url_the_last_that_came_stands_last() {
 }
 
 #[test]
-fn content_is_copied_in_if_it_is_what_it_is_called() {
-    let (folder, store) = new_store();
-    let log = folder.path().join("log");
-    fs::write(&log, "of the log").unwrap();
-    let digest = Digest::of(b"of the log");
-    assert!(store.import_file(&Digest::of(b"other"), &log).is_err());
-    store.import_file(&digest, &log).unwrap();
-    store.import_file(&digest, &log).unwrap();
-    assert_eq!(fs::read(store.object_path(&digest)).unwrap(), b"of the log");
+fn content_that_is_read_once_is_stored_once() {
+    use std::os::unix::fs::MetadataExt;
+    let (_folder, store) = new_store();
+    // Of several blocks, and read in other pieces.
+    let text: Vec<u8> = (0..3_000_000u32).map(|byte| (byte % 251) as u8).collect();
+    let ingest = || {
+        let (first, rest) = text.split_at(1_234_567);
+        store.ingest(Path::new("-"), &mut io::Read::chain(first, rest)).unwrap()
+    };
+    let (digest, size) = ingest();
+    assert_eq!((digest, size), (Digest::of(&text), text.len() as u64));
+    let place = store.object_path(&digest);
+    let inode = fs::metadata(&place).unwrap().ino();
+    assert_eq!(ingest(), (digest, size));
+    assert_eq!(fs::metadata(&place).unwrap().ino(), inode, "a sound object stays");
+    assert_eq!(fs::read(place).unwrap(), text);
     assert!(names_in(&store.folder("temporary")).is_empty());
 }
 
@@ -86,15 +93,15 @@ fn a_part_that_is_about_to_get_its_name_is_somebody_elses_and_one_that_was_left_
     let (_here, store) = new_store();
     let digest = Digest::of(b"whole");
     let part = store.partial_object(&digest).unwrap().unwrap();
-    fs::write(part.path(), "whole").unwrap();
-    let path = part.path().to_owned();
+    fs::write(&part.path, "whole").unwrap();
+    let path = part.path.clone();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     assert!(store.partial_object(&digest).unwrap().is_none(), "it is held");
     assert_eq!(fs::read(&path).unwrap(), b"whole");
     // Its process was killed.
     drop(part);
     let part = store.partial_object(&digest).unwrap().unwrap();
-    fs::write(part.path(), "whole").unwrap();
+    fs::write(&part.path, "whole").unwrap();
     store.place_objects(vec![part]).unwrap();
     assert_eq!(fs::read(store.object_path(&digest)).unwrap(), b"whole");
 }

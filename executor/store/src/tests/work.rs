@@ -153,9 +153,9 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
-    assert!(
-        cwm_core::DurableFs::default().make_folder(&file).is_err_and(|error| error.kind() == FileErrorKind::Damaged)
-    );
+    let error = cwm_core::DurableFs::default().make_folders(&file).unwrap_err();
+    assert!(error.to_string().ends_with("a file is not a folder"), "{error}");
+    assert!(error.hint().unwrap().contains("cwm store verify"));
     cwm_core::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
     let below_a_file = cwm_core::DurableFs::default().remove(&file.join("x"));
     assert!(below_a_file.is_err(), "a folder that is none is reported");
