@@ -227,7 +227,10 @@ fn a_variable_that_nothing_uses_is_reported_with_its_line() {
         "{reported}"
     );
     context.edit("pipeline.yaml", "echo \"$n\"", "echo \"$unused\"");
-    assert!(dry(&context, &[]).contains("for the text of a command `with: { unused: $unused }`"), "a command's text sees no variables");
+    assert!(
+        dry(&context, &[]).contains("for the text of a command `with: { unused: $unused }`"),
+        "a command's text sees no variables"
+    );
     context.edit("pipeline.yaml", "n: $n }", "n: $n, m: \"a ${unused}\" }");
     assert!(!dry(&context, &[]).contains("nothing uses"));
 }

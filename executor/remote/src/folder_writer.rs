@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::error::{RemoteError, Result};
 use cwm_core::files::Result as FileResult;
-use cwm_core::{Digest, DurableFs, FileError, FileErrorKind};
+use cwm_core::{Digest, DurableFs, FileError};
 use cwm_store::{PartialObject, partial_name};
 
 /// Makes the remote's folder, if the one above is there: not a whole path, for a disk that is not mounted would be written
@@ -16,12 +16,14 @@ use cwm_store::{PartialObject, partial_name};
 /// # Errors
 /// It cannot be made.
 pub fn create(folder: &Path) -> Result<bool> {
-    DurableFs::default().make_folder(folder).map_err(|error| match error.kind() {
-        FileErrorKind::Missing => {
-            RemoteError::Unreachable(format!("there is no folder above {}; is it mounted?", folder.display()))
+    match fs::create_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(_) if folder.is_dir() => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(RemoteError::Unreachable(format!("there is no folder above {}; is it mounted?", folder.display())))
         }
-        _ => from_disk(error),
-    })
+        Err(error) => Err(from_disk(FileError::io("make the folder", folder)(error))),
+    }
 }
 
 /// Returns the size of a plain file; nothing if it is not there.

@@ -9,7 +9,9 @@ use burn::tensor::activation::silu;
 use super::exp::sigmoid;
 use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
-use super::linear::{linear, linears};
+#[cfg(feature = "gpu")]
+use super::linear::linear;
+use super::linear::linears;
 use crate::Precision;
 
 /// The half of the input that goes through SiLU. Families differ in this.
