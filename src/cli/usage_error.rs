@@ -9,13 +9,13 @@ use crate::output::print_error_as_json;
 /// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well. If it
 /// `is_from_environment`, the command line alone is right.
 pub fn exit(error: &Error, is_from_environment: bool) -> ! {
-    let renamed = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => new_name(word).map(|new| (word, new)),
+    let other = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => name_here(word).map(|here| (word, here)),
         _ => None,
     };
-    match &renamed {
+    match &other {
         // Without clap's guess at a similar name.
-        Some((old, _)) => eprintln!("error: there is no command `{old}`"),
+        Some((word, _)) => eprintln!("error: there is no command `{word}`"),
         None => _ = error.print(),
     }
     if !error.use_stderr() {
@@ -28,8 +28,8 @@ pub fn exit(error: &Error, is_from_environment: bool) -> ! {
         _ => None,
     };
     let is_before_command = error.kind() == ErrorKind::UnknownArgument && unknown.is_some_and(|at| at < first_word);
-    let hint = match renamed {
-        Some((_, new)) => Some(format!("use `cwm {new}`")),
+    let hint = match other {
+        Some((_, here)) => Some(format!("use `cwm {here}`")),
         None if is_from_environment => {
             Some("the value is that of CWM_STORE or CWM_DEVICE in the environment: correct or unset it".to_owned())
         }
@@ -47,22 +47,17 @@ pub fn exit(error: &Error, is_from_environment: bool) -> ! {
     std::process::exit(error.exit_code());
 }
 
-/// Returns the name here of a command of an earlier version or of another program; or of one that is in a group now.
-fn new_name(old: &str) -> Option<String> {
-    let new = match old {
-        "watch" => "run --watch",
+/// Returns the name here of a command of another program, or of one that is in a group.
+fn name_here(other: &str) -> Option<String> {
+    let here = match other {
         "dag" | "graph" => "status --graph",
-        "tensorboard" => "log --tensorboard DIR",
-        "path" => "show --path STAGE",
-        "take" => "accept STAGE --files FILE",
-        "pin" => "lock",
         "exp" | "metrics" => "runs",
         "repro" | "resume" => "run",
         _ => {
             let program = Cli::command();
-            let group = program.get_subcommands().find(|group| group.find_subcommand(old).is_some())?;
-            return Some(format!("{} {old}", group.get_name()));
+            let group = program.get_subcommands().find(|group| group.find_subcommand(other).is_some())?;
+            return Some(format!("{} {other}", group.get_name()));
         }
     };
-    Some(new.to_owned())
+    Some(here.to_owned())
 }

@@ -90,11 +90,8 @@ impl Workspace {
                         sources(cell).all(|source| locked_cells.contains(&source))
                     }
                     Ok(ActionFile { components, .. }) => {
-                        let mut older = self.accepted.equivalent_keys(&components);
                         // The key of an unpinned download is known once it is downloaded.
-                        has_unpinned_url(&components)
-                            || components.key() == line.key
-                            || older.any(|older| older.key() == line.key)
+                        has_unpinned_url(&components) || self.inputs().keys(&components).any(|key| key == line.key)
                     }
                     Err(_) => true,
                 };

@@ -153,15 +153,15 @@ impl ActionFile {
     /// Reads and checks an action file.
     ///
     /// # Errors
-    /// It cannot be read, is of a newer format, or does not belong to the key.
-    pub fn read(work: &WorkFolder, key: &Key) -> Result<Self, Error> {
+    /// It cannot be read, is of a newer format, or does not belong to the key of its folder.
+    pub fn read(work: &WorkFolder) -> Result<Self, Error> {
         let action: ActionFile = work.read_action()?;
         let refused = |problem: String| Err(Error::internal(format!("{} {problem}", work.action_file().display())));
         if action.format != ACTION_FILE_FORMAT {
             return refused(format!("has format {}, this cwm reads {ACTION_FILE_FORMAT}", action.format));
         }
-        if action.key != *key || action.components.key() != *key {
-            return refused(format!("does not describe the action {key}"));
+        if action.key != work.key || action.components.key() != work.key {
+            return refused(format!("does not describe the action {}", work.key));
         }
         Ok(action)
     }

@@ -108,7 +108,7 @@ impl<'a> ExecProcess<'a> {
         let lock = lock?.ok_or_else(ActionFailure::cancelled)?;
         let recorded = store.available(self.key, None, files)?.is_some();
         let work = store.attempt_folder(self.key, check);
-        match ActionFile::read(&work, self.key) {
+        match ActionFile::read(&work) {
             Ok(action) if !recorded || action.force || check => return Ok(Some((lock, action))),
             Ok(_) => {}
             // Or it was checked: the run that requested this check writes the file again.

@@ -1,7 +1,7 @@
 //! The work of an attempt, from its inputs to its record.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{StageReport, StageReporter, log_to};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
-use cwm_core::{Digest, Error, FileErrorKind, OutputDigests, locked};
+use cwm_core::{Digest, Error, FileError, FileErrorKind, OutputDigests, locked};
 use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
 
 impl Attempt<'_> {
@@ -226,18 +226,10 @@ impl Attempt<'_> {
 
 /// Fails if an undeclared output was written, which would be lost silently.
 fn refuse_undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
-    let listed = |error| Failure::io("list", out, error);
-    let entries = match std::fs::read_dir(out) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            let problem = "its command removed the folder that its outputs are written into";
-            let hint =
-                "write each output to the path that `$out` or `$out_NAME` holds, and leave the folder above it alone";
-            return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
-        }
-        other => other.map_err(listed)?,
-    };
-    for entry in entries {
-        let entry = entry.map_err(listed)?;
+    // Where the command removed the folder, its outputs are missing.
+    let entries = FileError::optional(std::fs::read_dir(out).map_err(FileError::io("list", out)))?;
+    for entry in entries.into_iter().flatten() {
+        let entry = entry.map_err(FileError::io("list", out))?;
         if !outputs.values().any(|output| *output == entry.path()) {
             let name = entry.file_name().to_string_lossy().into_owned();
             let problem = format!("its command wrote `{name}`, which is not one of its outputs");

@@ -4,12 +4,14 @@ mod reason;
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::cause::{Cause, remote_name};
 use crate::lookup::{RunInputs, input_origins, sources};
 use crate::predict::CellPrediction;
 use crate::reasons::{changes, known_causes, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
+use cwm_action::ActionFile;
 use cwm_contract::Label;
 use cwm_core::{Digest, Result, list_some, shell_quote};
 use cwm_pipeline::plan::Origin;
@@ -34,11 +36,12 @@ fn by_stage<'a>(labels: impl Iterator<Item = &'a Label>) -> Vec<String> {
 }
 
 /// The records of a store, without those that cannot be read, which `cwm store verify` finds.
+#[derive(Default)]
 struct History {
-    /// In the order of their starts.
-    records: Vec<ActionRecord>,
-    /// The positions of the records that made each content, which thousands of cells may look up.
-    producers: HashMap<Digest, Vec<usize>>,
+    /// The records that made each content, in the order of their starts: thousands of cells may look them up.
+    producers: HashMap<Digest, Vec<Rc<ActionRecord>>>,
+    /// The last records of cells.
+    latest: HashMap<Label, Rc<ActionRecord>>,
 }
 
 impl History {
@@ -46,18 +49,20 @@ impl History {
         let keys = store.keys().unwrap_or_default();
         let mut records: Vec<_> = keys.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
         records.sort_by_key(|record| record.circumstances.started);
-        let mut producers: HashMap<Digest, Vec<usize>> = HashMap::new();
-        for (index, record) in records.iter().enumerate() {
-            record.outputs.values().for_each(|output| producers.entry(output.digest).or_default().push(index));
+        let mut history = History::default();
+        for record in records.into_iter().map(Rc::new) {
+            for output in record.outputs.values() {
+                history.producers.entry(output.digest).or_default().push(record.clone());
+            }
+            history.latest.insert(record.label.clone(), record);
         }
-        History { records, producers }
+        history
     }
 
     /// Returns the last record of the stage of `label` that made `content`, of the same cell if there is one.
-    fn producer(&self, content: &Digest, label: &Label) -> Option<&ActionRecord> {
-        let made = self.producers.get(content)?.iter().map(|&index| &self.records[index]);
-        made.filter(|record| record.label.stage == label.stage)
-            .max_by_key(|record| (record.label == *label, record.circumstances.started))
+    fn producer(&self, content: &Digest, label: &Label) -> Option<&Rc<ActionRecord>> {
+        let of_stage = self.producers.get(content)?.iter().filter(|record| record.label.stage == label.stage);
+        of_stage.max_by_key(|record| (record.label == *label, record.circumstances.started))
     }
 }
 
@@ -137,8 +142,7 @@ impl<'a> Explainer<'a> {
                 }
             }
             KeyStatus::Absent(action) => {
-                let record = |source: usize| self.cache_status.record(source);
-                reason.causes = rerun_causes(self.inputs, index, &action.components, Some(&action.key), &record)?;
+                reason.causes = self.causes(index, action)?;
                 self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
@@ -166,6 +170,29 @@ impl<'a> Explainer<'a> {
         Ok(reason)
     }
 
+    /// Returns the causes of a cell without a result.
+    fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
+        let record = |source: usize| self.cache_status.record(source);
+        let mut causes = rerun_causes(self.inputs, index, &action.components, Some(&action.key), &record)?;
+        let label = &self.inputs.cell(index).label;
+        let mut locked = self.inputs.locked.get(label).into_iter().flat_map(|line| line.outputs.values());
+        // The lock file of another person: the changes are those since the last result of this store. A store that lost the
+        // record alone has the objects, and nothing changed.
+        if let [Cause::RecordMissing { same }, ..] = &mut causes[..]
+            && (*same == Some(false) || locked.any(|digest| matches!(self.inputs.store.object_size(digest), Ok(None))))
+            && let Some(last) = self.history().latest.get(label)
+        {
+            // The changes are known, after all.
+            *same = same.filter(|same| *same);
+            causes.extend(changes(self.inputs, index, last, &action.components, &record));
+        }
+        Ok(causes)
+    }
+
+    fn history(&self) -> &History {
+        self.history.get_or_init(|| History::read(self.inputs.store))
+    }
+
     /// Explains the cells behind inputs that changed since the result `reader`: they have other results than before.
     fn follow_causes(
         &self,
@@ -188,9 +215,8 @@ impl<'a> Explainer<'a> {
                 continue;
             }
             let Some(record) = self.cache_status.record(source) else { continue };
-            let history = self.history.get_or_init(|| History::read(self.inputs.store));
             // The cell may have read another stage before.
-            let Some(before) = history.producer(old, &self.inputs.cell(source).label) else { continue };
+            let Some(before) = self.history().producer(old, &self.inputs.cell(source).label) else { continue };
             let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
             let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
             if !ran || record.is_recorded_by_hand() {

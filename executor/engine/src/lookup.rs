@@ -95,8 +95,7 @@ impl<'a> RunInputs<'a> {
 
     /// Returns the keys of results that count for these components: today's, then those of older code whose change was accepted.
     pub fn keys(&self, components: &Components) -> impl Iterator<Item = Key> {
-        let older = self.accepted.equivalent_keys(components).map(|older| older.key());
-        [components.key()].into_iter().chain(older)
+        [components.key()].into_iter().chain(self.accepted.equivalent_keys(components))
     }
 }
 

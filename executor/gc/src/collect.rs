@@ -135,8 +135,8 @@ impl GcPlan {
     }
 
     fn add_work(&mut self, entry: &WorkFolderEntry) {
-        let key = entry.folder.key();
-        let action = ActionFile::read(&entry.folder, key);
+        let key = &entry.folder.key;
+        let action = ActionFile::read(&entry.folder);
         let label = action.map_or_else(|_| key.short(), |action| action.label.to_string());
         self.report.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.checkpoint_bytes });
         self.garbage.work.push(entry.folder.clone());
@@ -159,7 +159,7 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
     plan.garbage.others.extend(store.trees_without_manifests()?);
     let ended = before(now, options.keep.max(WORK_RETENTION));
     let pending = (jobs.pending_keys)(store);
-    let is_unused = |work: &&WorkFolderEntry| !work.is_running && !pending.contains(work.folder.key());
+    let is_unused = |work: &&WorkFolderEntry| !work.is_running && !pending.contains(&work.folder.key);
     inventory.work.iter().filter(is_unused).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = before(now, days(1));
     for path in (jobs.garbage)(store, yesterday) {

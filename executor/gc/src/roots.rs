@@ -187,14 +187,14 @@ pub fn roots(store: &Store, jobs: &BatchJobs, now: Timestamp) -> Result<Vec<Root
     }
     let pending = (jobs.pending_keys)(store);
     for work in store.work_folders()? {
-        let key = *work.key();
+        let key = work.key;
         // A job that waits in a queue reads the same when it starts.
         let is_pending = pending.contains(&key);
         if !is_pending && store.lock_owner(&key)?.is_none() {
             continue;
         }
         // An action file that cannot be read is being written, or its action was finished just now.
-        let Ok(action) = ActionFile::read(&work, &key) else { continue };
+        let Ok(action) = ActionFile::read(&work) else { continue };
         let inputs = action.inputs.iter().flat_map(|(name, group)| group.iter().map(move |input| (name, input)));
         let read = inputs.map(|(name, input)| (None, BTreeMap::from([(name.clone(), input.artifact.digest())])));
         let kind = if is_pending { "stage of a batch job" } else { "running stage" };

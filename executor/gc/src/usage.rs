@@ -83,7 +83,7 @@ impl Usage {
         for work in &inventory.work {
             usage.work_bytes += work.bytes + work.checkpoint_bytes;
             // An action whose file cannot be read was never started.
-            if let Ok(action) = ActionFile::read(&work.folder, work.folder.key()) {
+            if let Ok(action) = ActionFile::read(&work.folder) {
                 let stage = stages.entry(action.label.stage).or_default();
                 stage.work_bytes += work.bytes;
                 stage.kept_bytes += work.checkpoint_bytes;

@@ -85,8 +85,8 @@ impl Store {
         objects.par_iter().try_for_each(|digest| move_path(&self.object_path(digest)))?;
         for folder in &garbage.work {
             // A stage whose run was killed may still run there.
-            if let Some(_held) = self.try_lock_key_silently(folder.key())? {
-                move_path(folder.path())?;
+            if let Some(_held) = self.try_lock_key_silently(&folder.key)? {
+                move_path(&folder.path)?;
             }
         }
         Ok(())

@@ -101,8 +101,8 @@ impl Store {
 
     fn work_folder_entry(&self, folder: WorkFolder) -> Result<WorkFolderEntry> {
         let (checkpoint_bytes, _) = size_and_time(&folder.checkpoint_folder())?;
-        let (all, changed) = size_and_time(folder.path())?;
-        let (bytes, is_running) = (all.saturating_sub(checkpoint_bytes), self.lock_owner(folder.key())?.is_some());
+        let (all, changed) = size_and_time(&folder.path)?;
+        let (bytes, is_running) = (all.saturating_sub(checkpoint_bytes), self.lock_owner(&folder.key)?.is_some());
         Ok(WorkFolderEntry { folder, bytes, checkpoint_bytes, changed, is_running })
     }
 

@@ -16,8 +16,10 @@ use cwm_core::{FileError, FileErrorKind, Key};
 #[derive(Clone)]
 pub struct WorkFolder {
     store: Store,
-    key: Key,
-    path: PathBuf,
+    /// The key of its action.
+    pub key: Key,
+    /// The folder itself; the current folder of a command stage.
+    pub path: PathBuf,
 }
 
 /// The writer of `keep/`: an attempt that resumes from there must have the same stamp. It has the kind of device, not the device:
@@ -83,16 +85,6 @@ impl fmt::Debug for WorkFolder {
 }
 
 impl WorkFolder {
-    /// Returns the key of its action.
-    pub fn key(&self) -> &Key {
-        &self.key
-    }
-
-    /// Returns the folder itself; the current folder of a command stage.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the folder of the outputs.
     pub fn out(&self) -> PathBuf {
         self.path.join("out")

@@ -45,7 +45,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
 fn users(store: &Store) -> Result<String, Error> {
     let mut users = Vec::new();
     for work in store.work_folders()? {
-        users.extend(store.lock_owner(work.key())?);
+        users.extend(store.lock_owner(&work.key)?);
     }
     users.dedup();
     Ok(if users.is_empty() { String::new() } else { format!(": {}", list_some(users, 3)) })

@@ -79,6 +79,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
 /// known. Of a cell with a result, other results are fetched only if it is `chosen`.
 fn fetch_records(transfer: &mut Transfer<'_>, cells: &[usize], chosen: &[usize]) -> Result<CacheStatus, Error> {
     let workspace = transfer.workspace;
+    let inputs = workspace.inputs();
     let mut requested = HashSet::new();
     loop {
         let cache_status = workspace.cache_status()?;
@@ -89,11 +90,8 @@ fn fetch_records(transfer: &mut Transfer<'_>, cells: &[usize], chosen: &[usize])
                 KeyStatus::Cached(record) if chosen.binary_search(&index).is_ok() => Some(&record.components),
                 _ => None,
             };
-            let mut keys: Vec<Key> = Vec::new();
-            if let Some(components) = components.filter(|components| !has_unpinned_url(components)) {
-                keys.push(components.key());
-                keys.extend(workspace.accepted.equivalent_keys(components).map(|older| older.key()));
-            }
+            let components = components.filter(|components| !has_unpinned_url(components));
+            let keys: Vec<Key> = components.into_iter().flat_map(|known| inputs.keys(known)).collect();
             let label = &workspace.plan.cells[index].label;
             let locked = workspace.locked.get(label).filter(|line| !keys.contains(&line.key));
             if let Some(line) = locked

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cwm_contract::Event as StageEvent;
+use jiff::Timestamp;
 
 use super::{Engine, Work};
 use crate::event::{EventSink, FailedCell, RunEvent, SkippedCell};
@@ -100,12 +101,7 @@ impl Engine<'_> {
     fn finish(&mut self, cell: usize, record: ActionRecord, is_from_other_run: bool) {
         let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
-        // A job may have started before the run that waits for it.
-        let is_measured = !is_from_other_run && !self.scheduler.spec(cell).outlives_run;
-        let seconds = match self.work_of(cell).key {
-            Some(key) if is_measured => self.report.seconds(&key),
-            _ => record.circumstances.wall_seconds,
-        };
+        let seconds = if is_from_other_run { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
         let (key, note) = (record.key, self.note(cell, &record, is_from_other_run));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
         let before = self.records[cell].as_ref();
@@ -148,6 +144,18 @@ impl Engine<'_> {
             ));
         }
         candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made))
+    }
+
+    /// Returns the seconds that this run took for a result. If an equal result was recorded before, its record has those of the
+    /// earlier run.
+    fn seconds(&self, cell: usize, record: &ActionRecord) -> f64 {
+        let run_started = Timestamp::now() - self.began.elapsed();
+        // A job may have started before the run that waits for it.
+        let is_attempt_of_run = !self.scheduler.spec(cell).outlives_run || self.options.force.contains(&cell);
+        match self.work.get(&cell).and_then(|work| work.key) {
+            Some(key) if is_attempt_of_run && record.circumstances.started < run_started => self.report.seconds(&key),
+            _ => record.circumstances.wall_seconds,
+        }
     }
 
     /// Returns a note on the origin of a result.

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::line_file::{LineEntry, LineFile, LineProblem, ProblemKind, json_member};
-use cwm_core::{CanonicalBytes, Components, Error};
+use cwm_core::{CanonicalBytes, Components, Error, Key};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "accepted.lock";
@@ -162,12 +162,12 @@ impl AcceptedChanges {
         found
     }
 
-    /// The components that results are looked up by in place of `components`, the nearest code first.
-    pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
+    /// The keys that results are looked up by in place of that of `components`, the nearest code first.
+    pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Key> {
         // A key without code depends on none.
         let has_code = !components.code.is_empty();
         let older = if has_code { self.older(&components.kind, &components.code) } else { Vec::new() };
-        older.into_iter().map(|code| Components { code, ..components.clone() })
+        older.into_iter().map(|code| Components { code, ..components.clone() }.key())
     }
 
     /// The names of the changes by which older results are used for `code`, directly or not.

@@ -83,7 +83,7 @@ impl IsolatedAction<'_> {
         // The result may refer to these files until it is pushed.
         let staged = StagedFiles::of(own, &self.action)?;
         let work = own.work(key);
-        let action = ActionFile::read(self.home_work, key)?;
+        let action = ActionFile::read(self.home_work)?;
         work.write_action(&staged.with_staged_paths(registry, action)?)?;
         let log = self.home_work.log();
         let outcome = self.process.perform(own.root(), Some(&log));

@@ -8,20 +8,20 @@ use super::*;
 fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
-    assert!(!work.path().exists());
+    assert!(!work.path.exists());
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
     work.prepare(1).unwrap();
-    assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
+    assert_eq!(names_in(&work.path), ["action.json", "keep", "out", "tmp"]);
     for folder in [work.out(), work.tmp(), work.checkpoint_folder()] {
         fs::create_dir(folder.join("deep")).unwrap();
         fs::write(folder.join("deep/half-written"), "x").unwrap();
     }
-    fs::create_dir(work.path().join("in")).unwrap();
+    fs::create_dir(work.path.join("in")).unwrap();
     fs::write(work.log(), "of an earlier attempt").unwrap();
     // A stage may leave folders that even their owner cannot write.
     fs::set_permissions(work.out().join("deep"), fs::Permissions::from_mode(0o555)).unwrap();
     work.prepare(1).unwrap();
-    assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
+    assert_eq!(names_in(&work.path), ["action.json", "keep", "out", "tmp"]);
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
     assert_eq!(fs::read_to_string(work.checkpoint_folder().join("deep/half-written")).unwrap(), "x");
