@@ -83,11 +83,6 @@ pub fn columns<R: AsRef<[String]>>(rows: impl IntoIterator<Item = R>) -> String 
     rows.iter().map(line).collect()
 }
 
-/// Returns a number with its first six digits.
-pub fn six_digits(value: f64) -> String {
-    format!("{value:.5e}").parse().unwrap_or(value).to_string()
-}
-
 /// Returns the width of the terminal that standard output is; nothing if it is none.
 pub fn terminal_width() -> Option<usize> {
     let (width, _) = terminal_size::terminal_size_of(stdout())?;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use cwm_contract::CurvePoint;
 
 use crate::curves::CellCurves;
-use crate::output::{print, print_note, six_digits};
+use crate::output::{print, print_note};
 use crate::workspace::Workspace;
 use cwm_core::files::Tail;
+use cwm_core::text::six_digits;
 use cwm_core::{Error, ExitCode, Key, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 

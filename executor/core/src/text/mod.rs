@@ -6,4 +6,4 @@ mod words;
 
 pub use duration::{duration, exact_duration, format_time, parse_duration, parse_setting_duration};
 pub use plain::{escape_controls_in_lines, strip_ansi, visible};
-pub use words::{join_some, list_some, plural, shell_quote, short_path, shorten};
+pub use words::{join_some, list_some, plural, shell_quote, short_path, shorten, six_digits};

@@ -8,6 +8,11 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// Returns a number with its first six digits, all that a table prints of it.
+pub fn six_digits(value: f64) -> String {
+    format!("{value:.5e}").parse().unwrap_or(value).to_string()
+}
+
 /// Returns the first `max` items, and how many more there are: `a, b and 3 more`.
 pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> String {
     join_some(items, ", ", max)
@@ -35,12 +40,8 @@ pub fn shorten(text: &str, max: usize) -> String {
 /// Returns the path relative to the current folder where that is shorter, else as it is.
 pub fn short_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
-    let relative = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
-    match relative {
-        Some(relative) if relative.as_os_str().is_empty() => ".".into(),
-        Some(relative) => relative.display().to_string(),
-        None => path.display().to_string(),
-    }
+    let relative = here.as_deref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
+    if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.display().to_string() }
 }
 
 /// Quotes a text as one word for a shell.

@@ -6,7 +6,7 @@ use super::locks::{ChangedCell, LockDifference};
 use super::table_file::Cell;
 use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
 use cwm_core::plural;
-use cwm_core::text::join_some;
+use cwm_core::text::{join_some, six_digits};
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.
@@ -158,8 +158,7 @@ impl std::fmt::Display for CellDifference {
 /// A number as tables print it. Digits beyond the sixth have no meaning in a difference, and float arithmetic fills them with
 /// noise.
 fn short(number: f64) -> String {
-    let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
-    rounded.to_string().replace('-', "−")
+    six_digits(number).replace('-', "−")
 }
 
 impl Cell {
