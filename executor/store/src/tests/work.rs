@@ -68,7 +68,7 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
         _ => Ok(()),
     });
     assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
-    assert!(!a.path().exists(), "nothing half removed can be taken for kept work");
+    assert!(!a.path.exists(), "nothing half removed can be taken for kept work");
     assert_eq!(names_in(&store.folder("garbage")).len(), 1);
     b.remove().unwrap();
     assert_eq!(names_in(&store.folder("work")), Vec::<String>::new());
