@@ -118,7 +118,7 @@ fn a_variable_that_is_not_set_stays_so_and_is_not_an_empty_one() {
 fn a_replaced_output_folder_and_a_killed_shell_are_reported() {
     let context = only("rm -r \"$(dirname \"$out\")\"", "");
     let reason = &context.run(&[]).failed["only"];
-    assert!(reason.contains("was declared and not written"), "{reason}");
+    assert_eq!(reason, "it did not write its output `out`");
     let context = only("sleep 60 & kill -9 $$", "");
     context.run(&[]);
     let log = context.cwm(&["log", "only"]).stdout;
