@@ -309,9 +309,9 @@ fn without_a_remote_to_write_to_nothing_is_run() {
         assert!(ran.code == 2 && ran.stderr.contains(message), "{message}: {}", ran.stderr);
         assert!(!context.path("artifacts").exists());
     };
-    refused("", &[], "there are no remotes");
-    refused("[remotes.a]\nurl = \"https://example.org/cwm\"\n", &[], "every remote is read-only");
+    refused("", &[], "there is no remote to write to");
+    refused("[remotes.a]\nurl = \"https://example.org/cwm\"\n", &[], "there is no remote to write to");
     let lab = "[remotes.lab]\nurl = \"shared\"\n";
-    refused(lab, &["--remote", "lap"], "there is no remote `lap`");
+    refused(lab, &["--remote", "lap"], "there is no remote `lap` to write to");
     refused(lab, &["--check", "made"], "`--check` compares within one store");
 }
