@@ -69,18 +69,20 @@ pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>)
     sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
 }
 
-/// Returns the command line of this process, quoted for a shell, `without` an option and its values.
-pub fn invocation(without: Option<&str>) -> String {
+/// Returns the command line of this process, quoted for a shell, `without` an option and its values, and with those `added`.
+pub fn invocation(without: Option<&str>, added: &str) -> String {
     let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let mut command = "cwm".to_owned();
+    let (mut options, mut operands) = ("cwm".to_owned(), String::new());
     while let Some(word) = words.next() {
         match without.and_then(|option| word.strip_prefix(option)) {
+            // After `--` there are no options.
+            _ if word == "--" || !operands.is_empty() => operands += &format!(" {}", shell_quote(&word)),
             Some("") => _ = words.next(),
             Some(value) if value.starts_with('=') => {}
-            _ => command += &format!(" {}", shell_quote(&word)),
+            _ => options += &format!(" {}", shell_quote(&word)),
         }
     }
-    command
+    options + added + &operands
 }
 
 #[cfg(test)]

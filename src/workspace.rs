@@ -218,7 +218,7 @@ impl Workspace {
         match runs.find(|sets| find(sets).is_some()) {
             Some(sets) if sets.is_empty() => error.hint("the run without `--set` has one: leave out `--set`"),
             Some(sets) => {
-                let command = hints::invocation(Some("--set")) + &set_options(&sets);
+                let command = hints::invocation(Some("--set"), &set_options(&sets));
                 error.hint(format!("the run {} has one: `{command}`", with_sets(&sets)))
             }
             None => error,

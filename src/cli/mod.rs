@@ -53,9 +53,7 @@ pub struct Cli {
 impl Cli {
     /// Parses the command line of this process. Ends the program if it is wrong.
     pub fn read() -> Self {
-        let is_help = std::env::args_os().nth(1).is_some_and(|word| word == "help");
-        // `cwm help --help` is the same as `cwm help`.
-        let words: Vec<OsString> = std::env::args_os().filter(|word| !is_help || word != "--help").collect();
+        let words: Vec<OsString> = std::env::args_os().collect();
         Cli::try_parse_from(&words).unwrap_or_else(|error| {
             // A usage line repeats what was typed, and no option that the environment sets.
             let without_variables = |command: clap::Command| command.mut_args(|arg| arg.env(None::<&str>));

@@ -79,7 +79,7 @@ pub fn detach(workspace: &Workspace, arguments: &RunArguments, settings: &JobSet
     let executor = arguments.execution.executor.is_none().then(|| "--executor=slurm".to_owned());
     let words: Vec<String> = words.chain(executor).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
-    let command = hints::invocation(None);
+    let command = hints::invocation(None, "");
     print(&cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &command)?)?;
     Ok(ExitCode::OK)
 }

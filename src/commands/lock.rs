@@ -84,7 +84,7 @@ fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
         targets: cells.iter().copied().collect(),
         force: cells.iter().copied().collect(),
         machine: Machine::detect(None),
-        command: invocation(None),
+        command: invocation(None, ""),
         ..Options::default()
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;

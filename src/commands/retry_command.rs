@@ -22,5 +22,5 @@ pub fn of_run(arguments: &RunArguments, plan: &Plan, records: &[Option<ActionRec
         }
     }
     let forced = forced.iter().map(|word| format!(" --force {}", shell_quote(word)));
-    invocation(Some("--force")) + &forced.collect::<String>()
+    invocation(Some("--force"), &forced.collect::<String>())
 }

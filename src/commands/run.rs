@@ -109,14 +109,14 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         force,
         machine: Machine::detect(execution.jobs),
         device: execution.device,
-        command: invocation(None),
+        command: invocation(None, ""),
         drain_requested,
         // Its errors come again at the end.
         save_results: (!arguments.check).then(|| {
             let save = |records: &[_], ran: &_| drop(post_run::name_results(&workspace, records, ran, false, 0, drop));
             Box::new(save) as SaveResults
         }),
-        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, invocation(None))),
+        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, invocation(None, ""))),
     };
     let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
     let Summary { ran, cached, failed, skipped, same, different, interrupted, .. } = outcome.summary;

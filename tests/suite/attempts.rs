@@ -239,7 +239,8 @@ stages:
 "#;
     let context = Context::new();
     context.write("a pipeline.yaml", yaml);
-    let given = ["run", "-f", "a pipeline.yaml", "--set", "word=it's so", "--force", "good", "--force", "bad", "after"];
+    let given =
+        ["run", "-f", "a pipeline.yaml", "--set", "word=it's so", "--force", "good", "--force", "bad", "--", "after"];
     let ran = finish(at_home(&context, &given).output().expect("cwm starts"));
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let table = ran.stderr.split("1 cell failed:\n").nth(1).expect("a table");
@@ -250,14 +251,15 @@ stages:
     assert_eq!(lines[2], "    skipped because of it: after[seed=1]");
     assert_eq!(lines[3], "to try again what is not done:");
     let again = lines[4].trim();
-    let expected = r"cwm run -f 'a pipeline.yaml' --set 'word=it'\''s so' after --force 'bad[seed=1]'";
+    let expected = r"cwm run -f 'a pipeline.yaml' --set 'word=it'\''s so' --force 'bad[seed=1]' -- after";
     assert_eq!(again, expected);
     assert_eq!(lines[5], "ran 3, cached 0, failed 1, skipped 1");
     // A shell reads it as it stands, and it does the rest.
     context.write("mended", "");
     let mut shell = Command::new("sh");
     let binary = env!("CARGO_BIN_EXE_cwm");
-    shell.args(["-c", &format!("cwm() {{ '{binary}' \"$@\"; }}; {again} --json")]);
+    let again = again.replacen("run", "run --json", 1);
+    shell.args(["-c", &format!("cwm() {{ '{binary}' \"$@\"; }}; {again}")]);
     let shell = shell.current_dir(context.path(".")).env("HOME", context.path(".")).env_remove("CWM_STORE").output();
     let run = Run::read(finish(shell.expect("a shell")));
     run.ran_just(&["bad[seed=1]", "after[seed=1]"]);

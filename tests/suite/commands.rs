@@ -284,7 +284,7 @@ fn options_before_the_command_are_reported_where_they_belong() {
 #[test]
 fn usage_and_help_are_the_same_in_every_environment_and_leave_out_exec() {
     let context = Context::new();
-    for arguments in [&[][..], &["diff"], &["store"], &["--json"], &["help"], &["help", "--help"], &["--help"]] {
+    for arguments in [&[][..], &["diff"], &["store"], &["--json"], &["help"], &["--help"]] {
         let mut command = context.command(arguments);
         let set = finish(command.env("CWM_STORE", "elsewhere").output().expect("cwm starts"));
         let unset = context.cwm(arguments);

@@ -64,10 +64,12 @@ fn unnamed<'c>(
     let words = || words(&command.run);
     let written: BTreeSet<&str> = words().filter(|(before, _)| is_written(before)).map(|(_, word)| word).collect();
     let mut found: Vec<(&str, &str, String)> = Vec::new();
-    for (before, word) in words().filter(|(before, word)| !is_idle(before) && !written.contains(word)) {
+    for (before, word) in words().filter(|(_, word)| !written.contains(word)) {
         let Some(name) = name_below(word, folder) else { continue };
         let path = folder.join(&name);
-        if !given.contains_key(&path) && !found.iter().any(|(.., other)| *other == name) && path.is_file() {
+        let is_new = !given.contains_key(&path) && !found.iter().any(|(.., other)| *other == name);
+        // At last, since it reads a line, which may be long.
+        if is_new && path.is_file() && !is_idle(before) {
             found.push((before, word, name));
         }
     }
