@@ -158,11 +158,9 @@ fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<Strin
         let problem =
             format!("{label} has no previous result: the lock file names none, or the store does not have it");
         let label = shell_quote(&label.to_string());
-        let files = format!("`cwm accept {label} --files FILE` records a file");
-        return Err(Error::usage(problem).hint(match workspace.site.remotes.is_empty() {
-            true => files,
-            false => format!("`cwm pull {label}` fetches it; {files}"),
-        }));
+        let error = Error::usage(problem).hint(format!("`cwm accept {label} --files FILE` records a file"));
+        let has_remotes = !workspace.site.remotes.is_empty();
+        return Err(if has_remotes { error.hint(format!("`cwm pull {label}` fetches it")) } else { error });
     };
     if !store.missing_or_corrupt(&record, files)?.is_empty() {
         let problem = format!("files of {label}'s previous result are missing from the store, or damaged");
