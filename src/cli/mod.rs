@@ -11,7 +11,6 @@ mod store;
 mod usage_error;
 mod util;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
@@ -53,12 +52,11 @@ pub struct Cli {
 impl Cli {
     /// Parses the command line of this process. Ends the program if it is wrong.
     pub fn read() -> Self {
-        let words: Vec<OsString> = std::env::args_os().collect();
-        Cli::try_parse_from(&words).unwrap_or_else(|error| {
+        Cli::try_parse().unwrap_or_else(|error| {
             // A usage line repeats what was typed, and no option that the environment sets.
             let without_variables = |command: clap::Command| command.mut_args(|arg| arg.env(None::<&str>));
             let command = without_variables(Cli::command()).mut_subcommands(without_variables);
-            let typed = command.try_get_matches_from(&words).err().filter(clap::Error::use_stderr);
+            let typed = command.try_get_matches().err().filter(clap::Error::use_stderr);
             let is_from_environment = typed.is_none();
             let mut error = typed.unwrap_or(error);
             if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
