@@ -69,7 +69,8 @@ pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>)
     sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
 }
 
-/// Returns the command line of this process, quoted for a shell, `without` an option and its values, and with those `added`.
+/// Returns the command line of this process, quoted for a shell, `without` an option and its values, and with those `added`. It names
+/// the store, also where that is from the environment: another shell may have another one.
 pub fn invocation(without: Option<&str>, added: &str) -> String {
     let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let (mut options, mut operands) = ("cwm".to_owned(), String::new());
@@ -82,7 +83,9 @@ pub fn invocation(without: Option<&str>, added: &str) -> String {
             _ => options += &format!(" {}", shell_quote(&word)),
         }
     }
-    options + added + &operands
+    let store = std::env::var("CWM_STORE").ok().filter(|store| !store.is_empty() && !options.contains(" --store"));
+    let store = store.map_or_else(String::new, |store| format!(" --store {}", shell_quote(&store)));
+    options + added + &store + &operands
 }
 
 #[cfg(test)]

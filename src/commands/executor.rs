@@ -74,10 +74,11 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
 pub fn detach(workspace: &Workspace, arguments: &RunArguments, settings: &JobSettings) -> Result<ExitCode, Error> {
     let folder = std::env::current_dir();
     let folder = folder.map_err(|error| Error::system(format!("cannot determine the current folder: {error}")))?;
-    let words = std::env::args().skip(1).filter(|word| word != "--detach");
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--detach").collect();
     // Without the option, the executor is that of today's `cwm.toml`, even if the file changes before the job starts.
     let executor = arguments.execution.executor.is_none().then(|| "--executor=slurm".to_owned());
-    let words: Vec<String> = words.chain(executor).collect();
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.splice(end..end, executor);
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
     let command = hints::invocation(None, "");
     print(&cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &command)?)?;

@@ -266,11 +266,11 @@ stages:
     // And for machines.
     std::fs::remove_file(context.path("mended")).expect("a removed file");
     let given = ["run", "--json", "-f", "a pipeline.yaml", "--set", "word=other"];
-    let run = finish(at_home(&context, &given).output().expect("cwm starts"));
+    let run = finish(at_home(&context, &given).env("CWM_STORE", "a store").output().expect("cwm starts"));
     let table = &events(&run, "failures")[0];
     assert_eq!(table["failed"][0]["label"], "bad[seed=1]", "{table}");
     assert_eq!(table["skipped"][0]["because"], "bad[seed=1]");
-    assert_eq!(table["again"], "cwm run --json -f 'a pipeline.yaml' --set word=other");
+    assert_eq!(table["again"], "cwm run --json -f 'a pipeline.yaml' --set word=other --store 'a store'");
 }
 
 #[test]

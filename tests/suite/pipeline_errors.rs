@@ -168,8 +168,8 @@ fn a_missing_input_is_named() {
 fn two_stages_of_one_name_are_rejected_with_all_errors_of_both() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, form: b, with: { rum: y } }\n";
     refused(yaml, &["`a` is twice in one map", "has no key `form`", "command `a` has no `run`"]);
-    let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: '' } }\n";
-    refused(yaml, &["the command `run` must be text, not empty text"]);
+    let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: ' ' } }\n";
+    refused(yaml, &["`run` must be the text of a shell command"]);
     refused(
         "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, with: { run: y } }\n",
         &["pipeline.yaml:4"],

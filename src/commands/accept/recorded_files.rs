@@ -219,6 +219,7 @@ fn record(
     work: &WorkFolder,
 ) -> Result<RecordedAction, Error> {
     let (mut outputs, mut taken_from) = (BTreeMap::new(), BTreeMap::new());
+    // As a second attempt, which keeps the log of an earlier one.
     work.prepare(2)?;
     for output in &cell.outputs {
         let OutputPlan { name, format, .. } = output;

@@ -15,9 +15,10 @@ use cwm_core::Key;
 use cwm_store::ActionRecord;
 
 /// The remotes of a run, and the state of its requests.
+#[derive(Default)]
 pub struct Transfers {
-    remotes: Option<Box<dyn RemoteTransfers>>,
-    updates: UpdateSender,
+    /// The remotes, and the receiver of their answers.
+    remotes: Option<(Box<dyn RemoteTransfers>, UpdateSender)>,
     /// Keys whose records were requested.
     pub records_requested: HashSet<Key>,
     /// Keys whose files were requested, unless a job left a result of theirs with the remote since.
@@ -44,17 +45,7 @@ struct PendingUpload {
 impl Transfers {
     /// Makes the requests of a run. `updates` receives the answers.
     pub fn new(remotes: Option<Box<dyn RemoteTransfers>>, updates: UpdateSender) -> Self {
-        Transfers {
-            remotes,
-            updates,
-            records_requested: HashSet::new(),
-            files_requested: HashSet::new(),
-            failures: BTreeMap::new(),
-            warnings: BTreeSet::new(),
-            present: HashSet::new(),
-            uploading: HashMap::new(),
-            held: BTreeMap::new(),
-        }
+        Transfers { remotes: remotes.map(|remotes| (remotes, updates)), ..Transfers::default() }
     }
 
     /// Returns true if results can be fetched.
@@ -65,16 +56,16 @@ impl Transfers {
     /// Fetches the records of these keys for a cell: its own key, and those of older code.
     pub fn fetch_records(&mut self, cell: usize, keys: Vec<Key>) {
         self.records_requested.extend(keys.first());
-        if let Some(remotes) = &self.remotes {
-            remotes.fetch_records(cell, keys, self.updates.clone());
+        if let Some((remotes, updates)) = &self.remotes {
+            remotes.fetch_records(cell, keys, updates.clone());
         }
     }
 
     /// Fetches the files of one of these results of a cell.
     pub fn fetch_files(&mut self, cell: usize, label: Label, key: Key, candidates: Vec<ActionRecord>) {
         self.files_requested.insert(key);
-        if let Some(remotes) = &self.remotes {
-            remotes.fetch_files(cell, label, key, candidates, self.updates.clone());
+        if let Some((remotes, updates)) = &self.remotes {
+            remotes.fetch_files(cell, label, key, candidates, updates.clone());
         }
     }
 
@@ -88,9 +79,9 @@ impl Transfers {
     /// Uploads an item for a reader, unless the remote has it. Events name the `cell` by `label` and `key`.
     fn upload(&mut self, reader: usize, cell: usize, label: Label, key: Key, item: UploadItem) {
         let id = item.id();
-        let Some(remotes) = self.remotes.as_ref().filter(|_| !self.present.contains(&id)) else { return };
+        let Some((remotes, updates)) = self.remotes.as_ref().filter(|_| !self.present.contains(&id)) else { return };
         let pending = self.uploading.entry(id).or_insert_with(|| {
-            remotes.upload(label, key, item, self.updates.clone());
+            remotes.upload(label, key, item, updates.clone());
             PendingUpload { cell, waiting: BTreeSet::new() }
         });
         pending.waiting.insert(reader);

@@ -139,7 +139,12 @@ pub fn command(
         );
         return None;
     };
-    let (run, words) = (problems.text(run, "the command `run`")?.text, words?);
+    let Some(text) = run.text().filter(|text| !text.trim().is_empty()) else {
+        problems
+            .push(run.problem("`run` must be the text of a shell command").hint("several lines are a block: `run: |`"));
+        return None;
+    };
+    let (run, words) = (text.to_owned(), words?);
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
     values.insert(SHELL.into(), Value::List(words.iter().cloned().map(Value::Text).collect()));
