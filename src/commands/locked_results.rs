@@ -89,9 +89,9 @@ impl Workspace {
                     _ if sources(cell).any(|source| !results.contains_key(&source)) => {
                         sources(cell).all(|source| locked_cells.contains(&source))
                     }
-                    Ok(ActionFile { components, .. }) => {
+                    Ok(ActionFile { key, components, .. }) => {
                         // The key of an unpinned download is known once it is downloaded.
-                        has_unpinned_url(&components) || self.inputs().keys(&components).any(|key| key == line.key)
+                        has_unpinned_url(&components) || self.inputs().keys(key, &components).any(|key| key == line.key)
                     }
                     Err(_) => true,
                 };

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::workspace::Workspace;
 use cwm_core::{Error, FileErrorKind, Key, Result};
-use cwm_engine::{EventSink, EventSinks, Outcome, RunEvent, output_of, sources};
+use cwm_engine::{CellRecords, EventSink, EventSinks, Outcome, RunEvent, output_of, sources};
 use cwm_gc::evict_content;
 use cwm_history::provenance::{self, Disclosure};
 use cwm_project::lock_file::{LockFile, RunHeading};
@@ -35,7 +35,7 @@ pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut
 /// One of them cannot be written.
 pub fn name_results(
     workspace: &Workspace,
-    records: &[Option<ActionRecord>],
+    records: &CellRecords,
     ran: &BTreeSet<usize>,
     whole: bool,
     failed: usize,
@@ -57,7 +57,8 @@ pub fn name_results(
         written = Ok(false);
     }
     let is_written = *written.as_ref().unwrap_or(&false);
-    let noted = cwm_gc::record_run(store, &lock_path, records, is_written, !ran.is_empty());
+    let keys = records.iter().flatten().map(|record| record.key);
+    let noted = cwm_gc::record_run(store, &lock_path, keys, is_written, !ran.is_empty());
     pinned?;
     registered?;
     written?;
@@ -65,13 +66,13 @@ pub fn name_results(
 }
 
 /// Makes the exports of cells that are done, and emits their paths.
-fn export_all(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &mut EventSinks) -> Result<()> {
+fn export_all(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSinks) -> Result<()> {
     let Workspace { plan, store, files, .. } = workspace;
     let mut outcome = Ok(());
     for export in &plan.exports {
         let Some(record) = &records[export.cell] else { continue };
         let output = output_of(record, &export.port)?;
-        let record = |index: usize| records[index].as_ref();
+        let record = |index: usize| records[index].as_deref();
         let added = provenance::files(store, plan, export.cell, &export.port, Disclosure::Public, record);
         let exported = added.and_then(|added| Ok(store.export(&export.port, output, &export.path, &added, files)?));
         match exported {
@@ -94,7 +95,7 @@ fn export_all(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &m
 ///
 /// # Errors
 /// The store cannot be read or written.
-pub fn evict_unkept(workspace: &Workspace, records: &[Option<ActionRecord>], sinks: &mut EventSinks) -> Result<()> {
+pub fn evict_unkept(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSinks) -> Result<()> {
     let Workspace { plan, store, locked, .. } = workspace;
     let mut is_read = vec![false; plan.cells.len()];
     let mut is_needed = vec![false; plan.cells.len()];
@@ -113,7 +114,7 @@ pub fn evict_unkept(workspace: &Workspace, records: &[Option<ActionRecord>], sin
         None => locked.get(&plan.cells[index].label).map(|line| line.key),
     };
     let needed_keys: HashSet<Key> = others.into_iter().filter_map(key).collect();
-    let results = evictable.into_iter().filter_map(|index| Some((index, records[index].as_ref()?)));
+    let results = evictable.into_iter().filter_map(|index| Some((index, records[index].as_deref()?)));
     let (cells, results): (Vec<usize>, Vec<&ActionRecord>) =
         results.filter(|(_, record)| !needed_keys.contains(&record.key)).unzip();
     let own_locks = [LockFile::path_for(&plan.file), runs::folder(&plan.file)];

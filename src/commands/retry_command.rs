@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::cli::RunArguments;
 use crate::hints::invocation;
 use cwm_core::shell_quote;
+use cwm_engine::CellRecords;
 use cwm_pipeline::plan::Plan;
-use cwm_store::ActionRecord;
 
 /// Returns the command that retries a run: the one that was typed, but `--force` names only cells without a record.
-pub fn of_run(arguments: &RunArguments, plan: &Plan, records: &[Option<ActionRecord>]) -> String {
+pub fn of_run(arguments: &RunArguments, plan: &Plan, records: &CellRecords) -> String {
     let mut forced = BTreeSet::new();
     for word in &arguments.force {
         let mut cells = plan.select(word).unwrap_or_default();

@@ -136,7 +136,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let pushed = match &pushing {
         Some(service) if !interrupted => {
             let records = outcome.records.iter().enumerate();
-            let results = records.filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
+            let results = records.filter_map(|(index, record)| Some((index, record.as_deref()?, true)));
             transfer::push::push(&workspace, service, results, false, &mut sinks)?
         }
         _ => ExitCode::OK,

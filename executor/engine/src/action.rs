@@ -52,7 +52,8 @@ impl RunInputs<'_> {
             inputs: BTreeMap::new(),
         };
         for input in &cell.inputs {
-            let (mut group, mut digests) = (Vec::new(), Vec::new());
+            let count = input.sources.len();
+            let (mut group, mut digests) = (Vec::with_capacity(count), Vec::with_capacity(count));
             for (ordinal, source) in input.sources.iter().enumerate() {
                 let key_label = input.key_label(ordinal);
                 let artifact = match &source.from {

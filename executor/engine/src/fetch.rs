@@ -1,5 +1,7 @@
 //! Remotes as the engine sees them: it fetches results before it builds them, and uploads the inputs of jobs.
 
+use std::sync::Arc;
+
 use cwm_contract::Label;
 
 use crate::update::{UpdateSender, UploadId};
@@ -26,7 +28,7 @@ pub trait RemoteTransfers {
 #[derive(Clone, Debug)]
 pub enum UploadItem {
     /// The result of another cell.
-    Result(Box<ActionRecord>),
+    Result(Arc<ActionRecord>),
     /// A file from outside.
     File(FileFingerprint),
 }

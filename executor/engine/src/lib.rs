@@ -36,6 +36,6 @@ pub use pipes::ingest_pipes;
 pub use predict::{CellPrediction, predict};
 pub use preview::preview;
 pub use reasons::differences_of;
-pub use run::{Options, Outcome, RunReport, SaveResults, Summary, run, stop_signals};
+pub use run::{CellRecords, Options, Outcome, RunReport, SaveResults, Summary, run, stop_signals};
 pub use status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 pub use update::{FetchFailure, Update, UpdateSender, UploadId};

@@ -4,23 +4,18 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{ExternalSource, FetchRequest, FetchResult, Origin};
 
+use crate::run::CellRecords;
 use cwm_core::Result;
 use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
-use cwm_store::ActionRecord;
 
 /// Writes the lines of the cells that are done into `locked`, the run's lock file as it is now. A partial run (`whole` is false)
 /// changes only its own lines. Returns true if the file was written, which it is only if it changes.
 ///
 /// # Errors
 /// The lock file cannot be written.
-pub fn update_lock_file(
-    plan: &Plan,
-    mut locked: LockFile,
-    records: &[Option<ActionRecord>],
-    whole: bool,
-) -> Result<bool> {
+pub fn update_lock_file(plan: &Plan, mut locked: LockFile, records: &CellRecords, whole: bool) -> Result<bool> {
     if whole {
         let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         locked.keep_only(|label| known.contains(label));
@@ -37,7 +32,7 @@ pub fn update_lock_file(
 ///
 /// # Errors
 /// The file of pins cannot be read or written.
-pub fn update_pins(plan: &Plan, pins: &Pins, records: &[Option<ActionRecord>], ran: &BTreeSet<usize>) -> Result<()> {
+pub fn update_pins(plan: &Plan, pins: &Pins, records: &CellRecords, ran: &BTreeSet<usize>) -> Result<()> {
     let mut new = Vec::new();
     for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
         let Some(record) = record else { continue };

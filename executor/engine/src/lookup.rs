@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use cwm_contract::Label;
 
 use crate::scheduler::CellSpec;
-use cwm_action::source_key;
+use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Key, OutputDigests, Result};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::AcceptedChanges;
@@ -78,11 +78,11 @@ impl<'a> RunInputs<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn find_result(&self, index: usize, components: &Components) -> Result<Option<ActionRecord>> {
-        if source_key::has_unpinned_url(components) {
-            return latest_by_checksum(self.store, &components.key());
+    pub fn find_result(&self, index: usize, action: &ActionFile) -> Result<Option<ActionRecord>> {
+        if source_key::has_unpinned_url(&action.components) {
+            return latest_by_checksum(self.store, &action.key);
         }
-        for key in self.keys(components) {
+        for key in self.keys(action.key, &action.components) {
             let locked = self.locked_outputs(index, &key);
             let candidates = self.store.candidates(&key, locked)?;
             let available = if candidates.len() > 1 { self.store.available(&key, locked, self.files)? } else { None };
@@ -93,9 +93,10 @@ impl<'a> RunInputs<'a> {
         Ok(None)
     }
 
-    /// Returns the keys of results that count for these components: today's, then those of older code whose change was accepted.
-    pub fn keys(&self, components: &Components) -> impl Iterator<Item = Key> {
-        [components.key()].into_iter().chain(self.accepted.equivalent_keys(components))
+    /// Returns the keys of results that count for `key`, that of these components: itself, then those of older code whose change was
+    /// accepted.
+    pub fn keys(&self, key: Key, components: &Components) -> impl Iterator<Item = Key> {
+        [key].into_iter().chain(self.accepted.equivalent_keys(components))
     }
 }
 

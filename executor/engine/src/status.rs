@@ -65,7 +65,7 @@ impl CacheStatus {
                     Some(path) => KeyStatus::PipeUnread(path),
                     None => KeyStatus::Unreadable(error),
                 },
-                Ok(resolved) => match inputs.find_result(index, &resolved.components)? {
+                Ok(resolved) => match inputs.find_result(index, &resolved)? {
                     Some(record) => {
                         if record.components.code != resolved.components.code {
                             self.accepted.insert(index);

@@ -14,7 +14,7 @@ use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, resolve, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, OutputDigests};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{ActionRecord, HostInfo, Store, list_folder, read_own_file};
+use cwm_store::{HostInfo, Store, list_folder, read_own_file};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -82,7 +82,7 @@ fn count<S: Serializer>(results: &[RootedResult], serializer: S) -> std::result:
     serializer.serialize_u64(results.len() as u64)
 }
 
-/// Records after a run that the store has seen its lock file, and that its results were used. Nothing is written if the root is
+/// Records after a run that the store has seen its lock file, and that its results, of these `keys`, were used. Nothing is written if the root is
 /// younger than a day, unless the lock file is changed. The root is written anew where the run also has new results, so that
 /// a run that finds all of its results writes nothing here.
 ///
@@ -91,12 +91,12 @@ fn count<S: Serializer>(results: &[RootedResult], serializer: S) -> std::result:
 pub fn record_run(
     store: &Store,
     lock: &Path,
-    records: &[Option<ActionRecord>],
+    keys: impl IntoIterator<Item = Key>,
     lock_is_changed: bool,
     has_new_results: bool,
 ) -> Result<()> {
     if refresh(store, lock, lock_is_changed && has_new_results)? || lock_is_changed {
-        store.note_use(records.iter().flatten().map(|record| record.key))?;
+        store.note_use(keys)?;
     }
     Ok(())
 }

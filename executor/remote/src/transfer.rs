@@ -1,6 +1,7 @@
 //! The requests and the events of a [`TransferService`](super::TransferService).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::error::{RemoteError, Result};
 use super::result_bundle::ResultBundle;
@@ -24,7 +25,7 @@ pub enum TransferRequest {
         force: bool,
     },
     /// Uploads a result, unless a remote has all of it. Ends with [`TransferEvent::Uploaded`].
-    UploadIfMissing(Box<ActionRecord>),
+    UploadIfMissing(Arc<ActionRecord>),
     /// Uploads an external file. Ends with [`TransferEvent::Uploaded`].
     UploadFile(FileFingerprint),
     /// Looks up which part remotes have of the result with these outputs, or of any result of the key. Ends with

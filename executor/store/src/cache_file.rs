@@ -8,9 +8,11 @@ use cwm_core::{Digest, DurableFs, read_regular_file};
 
 /// Reads the cache at `path`; nothing if it is not a whole cache of this format.
 pub(crate) fn read(path: &Path, format: &str) -> Option<Vec<u8>> {
-    let bytes = read_regular_file(path).ok()?;
+    let mut bytes = read_regular_file(path).ok()?;
     let (digest, content) = bytes.strip_prefix(format.as_bytes())?.split_first_chunk::<32>()?;
-    (Digest::of(content).0 == *digest).then(|| content.to_vec())
+    let is_whole = Digest::of(content).0 == *digest;
+    bytes.drain(..bytes.len() - content.len());
+    is_whole.then_some(bytes)
 }
 
 /// Writes the cache at `path`; true if it was written. A failure is ignored.

@@ -9,9 +9,9 @@
 //! A [cache file](super::cache_file). For each key a line of JSON ([`CachedRecords`]), then the bytes of its records.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -56,13 +56,15 @@ pub(super) struct CachedRecord {
 /// The cache, as one process uses it.
 pub(super) struct RecordCache {
     path: PathBuf,
+    /// The folder of the records; nothing if the store has none yet.
+    actions: Option<File>,
     state: Mutex<State>,
     now: fn() -> SystemTime,
 }
 
 #[derive(Default)]
 struct State {
-    entries: BTreeMap<Key, CachedRecords>,
+    entries: BTreeMap<Key, Arc<CachedRecords>>,
     /// Keys that were looked up.
     used: HashSet<Key>,
     /// The number of entries that were added since the cache was read or written.
@@ -70,27 +72,28 @@ struct State {
 }
 
 impl RecordCache {
-    /// Reads the cache at `path`; it is empty if that is not such a cache. `now` is the clock.
-    pub fn read(path: PathBuf, now: fn() -> SystemTime) -> Self {
+    /// Reads the cache of the store at `root`; it is empty if there is none, or it is damaged. `now` is the clock.
+    pub fn read(root: &Path, now: fn() -> SystemTime) -> Self {
+        let path = root.join("records.cache");
+        let actions = File::open(root.join("actions")).ok();
         let entries = cache_file::read(&path, FORMAT).and_then(|content| decode(&content)).unwrap_or_default();
-        RecordCache { path, state: Mutex::new(State { entries, ..State::default() }), now }
+        RecordCache { path, actions, state: Mutex::new(State { entries, ..State::default() }), now }
     }
 
-    /// Returns the records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
-    pub fn get_if_unchanged(&self, key: &Key, folder: &Path) -> Option<Vec<(PathBuf, Vec<u8>)>> {
+    /// Returns the records of `key` if nothing in its folder has changed since they were read.
+    pub fn get_if_unchanged(&self, key: &Key) -> Option<Arc<CachedRecords>> {
         let mut state = locked(&self.state);
         state.used.insert(*key);
-        let seen = state.entries.get(key)?.clone();
+        let seen = Arc::clone(state.entries.get(key)?);
         drop(state);
-        let is_still = |path: &Path, stat: &Stat| fs::symlink_metadata(path).is_ok_and(|now| Stat::from(&now) == *stat);
-        if !is_still(folder, &seen.folder) {
-            return None;
-        }
-        let files = seen.records.into_iter().map(|record| {
-            let path = folder.join(record_file_name(record.number, &record.digest));
-            is_still(&path, &record.stat).then_some((path, record.bytes))
-        });
-        files.collect()
+        let actions = self.actions.as_ref()?;
+        let is_still = |name: &str, stat: &Stat| Stat::in_folder(actions, name).is_ok_and(|now| now == *stat);
+        let key = key.to_string();
+        let folder = format!("{}/{key}", &key[..2]);
+        let is_record_still = |record: &CachedRecord| {
+            is_still(&format!("{folder}/{}", record_file_name(record.number, &record.digest)), &record.stat)
+        };
+        (is_still(&folder, &seen.folder) && seen.records.iter().all(is_record_still)).then_some(seen)
     }
 
     /// Adds the records of a key, if every change from now on will show in the metadata.
@@ -101,7 +104,7 @@ impl RecordCache {
             |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {
             let mut state = locked(&self.state);
-            state.entries.insert(seen.key, seen);
+            state.entries.insert(seen.key, Arc::new(seen));
             state.new += 1;
         }
     }
@@ -113,7 +116,8 @@ impl RecordCache {
             return false;
         }
         let (used, unused): (Vec<_>, Vec<_>) = state.entries.values().partition(|seen| state.used.contains(&seen.key));
-        let content: Vec<u8> = used.into_iter().chain(unused.into_iter().take(MOST_UNUSED)).flat_map(encode).collect();
+        let content: Vec<u8> =
+            used.into_iter().chain(unused.into_iter().take(MOST_UNUSED)).flat_map(|seen| encode(seen)).collect();
         let is_written = cache_file::write(&self.path, FORMAT, &content);
         if is_written {
             state.new = 0;
@@ -131,7 +135,7 @@ fn encode(seen: &CachedRecords) -> Vec<u8> {
 }
 
 /// Reads the entries; nothing if one is not what [`encode`] wrote.
-fn decode(mut content: &[u8]) -> Option<BTreeMap<Key, CachedRecords>> {
+fn decode(mut content: &[u8]) -> Option<BTreeMap<Key, Arc<CachedRecords>>> {
     let mut entries = BTreeMap::new();
     while !content.is_empty() {
         let end = content.iter().position(|byte| *byte == b'\n')?;
@@ -139,7 +143,7 @@ fn decode(mut content: &[u8]) -> Option<BTreeMap<Key, CachedRecords>> {
         for record in &mut seen.records {
             record.bytes = content.split_off(..usize::try_from(record.stat.size).ok()?)?.to_vec();
         }
-        entries.insert(seen.key, seen);
+        entries.insert(seen.key, Arc::new(seen));
     }
     Some(entries)
 }

@@ -60,7 +60,7 @@ pub(super) struct DamagedRecords {
 impl Store {
     /// Returns this store with a cache of the records that were read, which is kept from run to run.
     pub fn with_record_cache(self) -> Store {
-        let cache = RecordCache::read(self.root().join("records.cache"), SystemTime::now);
+        let cache = RecordCache::read(self.root(), SystemTime::now);
         Store { record_cache: Some(Arc::new(cache)), ..self }
     }
 
@@ -130,8 +130,8 @@ impl Store {
     /// A record is damaged or of a newer version, or cannot be read.
     pub fn actions(&self, key: &Key) -> Result<Vec<ActionRecord>> {
         let folder = self.action_folder(key);
-        if let Some(files) = self.record_cache.as_ref().and_then(|cache| cache.get_if_unchanged(key, &folder)) {
-            return files.iter().map(|(path, bytes)| decode_record(key, path, bytes)).collect();
+        if let Some(cached) = self.record_cache.as_ref().and_then(|cache| cache.get_if_unchanged(key)) {
+            return cached.records.iter().map(|record| decode_record(key, &folder, &record.bytes)).collect();
         }
         // Before the folder is listed and the files are read: after a change meanwhile, this is out of date.
         let Some(before) = metadata(&folder)?.map(|before| Stat::from(&before)) else { return Ok(Vec::new()) };

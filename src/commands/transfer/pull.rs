@@ -91,7 +91,7 @@ fn fetch_records(transfer: &mut Transfer<'_>, cells: &[usize], chosen: &[usize])
                 _ => None,
             };
             let components = components.filter(|components| !has_unpinned_url(components));
-            let keys: Vec<Key> = components.into_iter().flat_map(|known| inputs.keys(known)).collect();
+            let keys: Vec<Key> = components.into_iter().flat_map(|known| inputs.keys(known.key(), known)).collect();
             let label = &workspace.plan.cells[index].label;
             let locked = workspace.locked.get(label).filter(|line| !keys.contains(&line.key));
             if let Some(line) = locked

@@ -17,14 +17,14 @@ impl Engine<'_> {
         if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
             return Ok(Decision::Skipped { because });
         }
-        let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
+        let action = inputs.resolve(index, |source| self.records[source].as_deref())?;
         let key = action.key;
-        let record = inputs.find_result(index, &action.components)?.ok_or_else(|| {
+        let record = inputs.find_result(index, &action)?.ok_or_else(|| {
             Error::store("the store has no result of it with the present key, so there is nothing to compare with")
                 .hint("`cwm run` computes it; `cwm why` shows what changed since it was computed")
         })?;
         if !self.options.targets.contains(&index) {
-            self.records[index] = Some(record);
+            self.records[index] = Some(record.into());
             return Ok(Decision::Hit);
         }
         let cell = inputs.cell(index);
@@ -33,12 +33,12 @@ impl Engine<'_> {
             self.sinks.warn(format!(
                 "{label}: its result is recorded, and a second run may give another, so it is not checked"
             ));
-            self.records[index] = Some(record);
+            self.records[index] = Some(record.into());
             return Ok(Decision::Hit);
         }
         self.require_inputs(index)?;
         let outputs = record.output_digests();
-        self.records[index] = Some(record);
+        self.records[index] = Some(record.into());
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }

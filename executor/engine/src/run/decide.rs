@@ -1,6 +1,8 @@
 //! Decides on a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and for which causes.
 //! `predict.rs` predicts these decisions; `tests/suite/dry_run_predictions.rs` compares the two.
 
+use std::sync::Arc;
+
 use super::{Engine, Work};
 use crate::action::needs_of;
 use crate::cause::Cause;
@@ -29,7 +31,7 @@ impl Engine<'_> {
 
     fn decide_run(&mut self, index: usize) -> Result<Decision> {
         let inputs = self.inputs;
-        let action = inputs.resolve(index, |source| self.records[source].as_ref())?;
+        let action = inputs.resolve(index, |source| self.records[source].as_deref())?;
         let key = action.key;
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
@@ -41,11 +43,11 @@ impl Engine<'_> {
         let is_own = is_built && self.scheduler.was_built(index);
         let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
             Some(built) => Some(built),
-            None => inputs.find_result(index, &action.components)?,
+            None => inputs.find_result(index, &action)?.map(Arc::new),
         };
         let is_forced = self.options.force.contains(&index) && !is_built;
-        if !is_own && !is_forced && self.may_fetch_records(index, &action, found.as_ref()) {
-            let keys = if found.is_some() { vec![key] } else { inputs.keys(&action.components).collect() };
+        if !is_own && !is_forced && self.may_fetch_records(index, &action, found.as_deref()) {
+            let keys = if found.is_some() { vec![key] } else { inputs.keys(key, &action.components).collect() };
             self.transfers.fetch_records(index, keys);
             return Ok(Decision::Fetch(key));
         }
@@ -55,7 +57,7 @@ impl Engine<'_> {
                 let mut causes: Vec<Cause> = is_forced.then_some(Cause::Forced).into_iter().collect();
                 // A forced cell without a result would have run anyway.
                 if found.is_none() {
-                    let record = |source: usize| self.records[source].as_ref();
+                    let record = |source: usize| self.records[source].as_deref();
                     causes.extend(rerun_causes(inputs, index, &action.components, Some(&key), &record)?);
                 }
                 return self.build(index, action, causes);
@@ -99,7 +101,7 @@ impl Engine<'_> {
     }
 
     /// Takes this result for a cell. One that was built in this run is not reported again.
-    fn hit(&mut self, index: usize, record: ActionRecord, is_accepted: bool, is_own: bool) {
+    fn hit(&mut self, index: usize, record: Arc<ActionRecord>, is_accepted: bool, is_own: bool) {
         if !is_own {
             let label = self.label(index);
             if self.inputs.differs_from_lock(index, &record) {

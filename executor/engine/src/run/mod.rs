@@ -30,7 +30,7 @@ use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
-pub use options::{Options, Outcome, RunReport, SaveResults, Summary};
+pub use options::{CellRecords, Options, Outcome, RunReport, SaveResults, Summary};
 pub use signals::stop_signals;
 use transfers::Transfers;
 
@@ -54,7 +54,7 @@ struct Engine<'a> {
     options: Options<'a>,
     scheduler: Scheduler,
     /// The last result of each cell that has or had one.
-    records: Vec<Option<ActionRecord>>,
+    records: Vec<Option<Arc<ActionRecord>>>,
     work: BTreeMap<usize, Work>,
     executors: Executors,
     transfers: Transfers,
@@ -175,7 +175,7 @@ impl Engine<'_> {
     }
 
     /// Returns the record of every cell that is done, by index, and the cells that were built.
-    fn results(&self) -> (Vec<Option<ActionRecord>>, BTreeSet<usize>) {
+    fn results(&self) -> (Vec<Option<Arc<ActionRecord>>>, BTreeSet<usize>) {
         let cells = self.scheduler.states().zip(&self.records);
         let done = cells.map(|(state, record)| record.clone().filter(|_| state == CellState::Done));
         (done.collect(), (0..self.records.len()).filter(|index| self.scheduler.was_built(*index)).collect())

@@ -41,13 +41,16 @@ pub struct Options<'a> {
     pub save_results: Option<SaveResults<'a>>,
 }
 
-/// A function that gets the record of every cell that is done, by index, and the cells that were built.
-pub type SaveResults<'a> = Box<dyn FnMut(&[Option<ActionRecord>], &BTreeSet<usize>) + 'a>;
+/// The record of every cell of a plan that is done, by index.
+pub type CellRecords = [Option<Arc<ActionRecord>>];
+
+/// A function that gets the records of a run so far, and the cells that were built.
+pub type SaveResults<'a> = Box<dyn FnMut(&CellRecords, &BTreeSet<usize>) + 'a>;
 
 /// The outcome of a run.
 pub struct Outcome {
     /// The record of every cell that is done, by index.
-    pub records: Vec<Option<ActionRecord>>,
+    pub records: Vec<Option<Arc<ActionRecord>>>,
     /// The cells that were built.
     pub ran: BTreeSet<usize>,
     /// The cells that failed.

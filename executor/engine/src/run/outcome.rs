@@ -112,7 +112,7 @@ impl Engine<'_> {
         }
         // Its files are with the remote, and are wanted here.
         let is_fetched = is_remote && self.scheduler.has_final_output(cell);
-        self.records[cell] = Some(record);
+        self.records[cell] = Some(record.into());
         self.on(Event::Finished { cell, is_built: !is_from_other_run, has_changed, is_fetched });
     }
 

@@ -2,6 +2,7 @@
 //! of the run (`store = "remote"`), which a remote has before these jobs are submitted. The rest of the run continues meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use cwm_contract::Label;
 
@@ -97,7 +98,7 @@ impl Engine<'_> {
         }
         for source in &self.scheduler.spec(reader).inputs {
             if let Some(record) = &self.records[*source] {
-                let (label, item) = (self.label(*source), UploadItem::Result(Box::new(record.clone())));
+                let (label, item) = (self.label(*source), UploadItem::Result(Arc::clone(record)));
                 self.transfers.upload(reader, *source, label, record.key, item);
             }
         }

@@ -73,14 +73,16 @@ pub fn build(
         outputs: None,
         first_cell: None,
     });
+    let stages: Vec<PlannedStage> = stages.collect();
+    let cell_count = stages.iter().map(|stage| stage.matrix.labels.len()).sum();
     let mut planner = Planner {
         variables,
         folders,
         problems,
         numbers,
-        stages: stages.collect(),
+        stages,
         source_count: std::cell::Cell::default(),
-        cells: Vec::new(),
+        cells: Vec::with_capacity(cell_count),
         code_of: registry.code_of,
     };
     for number in 0..planner.stages.len() {

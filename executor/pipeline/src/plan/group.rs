@@ -20,7 +20,7 @@ const MOST_SOURCES: usize = 1_000_000;
 impl Planner<'_> {
     /// Returns the sources of an input for a cell of the stage with this number. None if something is wrong, which is reported.
     pub fn input(&self, number: usize, cell: usize, bound: &BoundInput) -> Option<InputPlan> {
-        let mut sources: Vec<Source> = Vec::new();
+        let mut sources: Vec<Source> = Vec::with_capacity(bound.sources.len());
         let mut open: Vec<String> = Vec::new();
         for (source, port) in &bound.sources {
             match source {
@@ -44,6 +44,7 @@ impl Planner<'_> {
         let is_list = input.count == Some(Count::List);
         let problem = match (group, is_list) {
             (false, _) if sources.len() != 1 => Some(single_source_error(bound, &sources, &mut open)),
+            (false, _) => None,
             // Labels may be equal (files of one name in several folders), artifacts not.
             (_, true) => {
                 let mut seen = HashSet::new();

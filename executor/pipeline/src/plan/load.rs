@@ -81,8 +81,9 @@ pub(super) fn resolve(
 }
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(file)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    let file = std::fs::File::open(file)?;
+    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(LARGEST as u64) as usize + 1);
+    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > LARGEST { Err(ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
