@@ -7,7 +7,6 @@ use clap::Args;
 use super::PipelineArguments;
 use super::completers::{complete, diff_operands, files_and_stages, outputs, variables};
 use super::pipeline::{assignment, tolerance};
-use cwm_core::Error;
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
@@ -59,19 +58,4 @@ pub struct SqlArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-}
-
-impl SqlArguments {
-    /// Returns the words that name artifacts, and the query unless only the tables are listed.
-    ///
-    /// # Errors
-    /// One of them is missing.
-    pub fn sources_and_query(&self) -> Result<(&[String], Option<&str>), Error> {
-        match self.words.as_slice() {
-            sources if self.tables => Ok((sources, None)),
-            [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
-            _ => Err(Error::usage("`cwm sql` needs a stage and a query")
-                .hint("`cwm sql STAGE --tables` lists the tables, `cwm sql STAGE 'select …'` queries them")),
-        }
-    }
 }

@@ -49,15 +49,14 @@ pub fn exit(error: &Error, is_from_environment: bool) -> ! {
 
 /// Returns the name here of a command of another program, or of one that is in a group.
 fn name_here(other: &str) -> Option<String> {
-    let here = match other {
-        "dag" | "graph" => "status --graph",
-        "exp" | "metrics" => "runs",
-        "repro" | "resume" => "run",
+    Some(match other {
+        "dag" | "graph" => "status --graph".to_owned(),
+        "exp" | "metrics" => "runs".to_owned(),
+        "repro" | "resume" => "run".to_owned(),
         _ => {
             let program = Cli::command();
             let group = program.get_subcommands().find(|group| group.find_subcommand(other).is_some())?;
-            return Some(format!("{} {other}", group.get_name()));
+            format!("{} {other}", group.get_name())
         }
-    };
-    Some(here.to_owned())
+    })
 }

@@ -27,7 +27,14 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> 
     if arguments.csv {
         reject_json_with("--csv")?;
     }
-    let (sources, query) = arguments.sources_and_query()?;
+    let (sources, query) = match &arguments.words[..] {
+        sources if arguments.tables => (sources, None),
+        [sources @ .., query] if !sources.is_empty() => (sources, Some(query)),
+        _ => {
+            return Err(Error::usage("`cwm sql` needs a stage and a query")
+                .hint("`cwm sql STAGE --tables` lists the tables, `cwm sql STAGE 'select …'` queries them"));
+        }
+    };
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
     let Some(query) = query else {

@@ -4,7 +4,7 @@ use cwm_action::{ActionBody, ActionInput, Artifact};
 use cwm_contract::{Cancellation, Context, Event, GroupInput, Reporter, Task};
 use cwm_core::Result;
 
-use crate::lookup::RunInputs;
+use crate::lookup::{RunInputs, sources};
 use crate::status::CacheStatus;
 
 /// Discards the events of a preview.
@@ -21,8 +21,7 @@ impl Reporter for DiscardingReporter {
 /// An input cannot be read, or the run would fail.
 pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Result<Option<String>> {
     let Some(stage) = inputs.cell(index).stage() else { return Ok(None) };
-    let cell_inputs = crate::lookup::sources(inputs.cell(index));
-    if cell_inputs.into_iter().any(|source| status.record(source).is_none()) {
+    if sources(inputs.cell(index)).any(|source| status.record(source).is_none()) {
         return Ok(None);
     }
     let action = inputs.resolve(index, |source| status.record(source))?;

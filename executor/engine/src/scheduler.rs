@@ -364,7 +364,7 @@ impl Scheduler {
                 self.effects.push(Effect::Done(cell));
             }
             Decision::Fetch(key) => {
-                self.own(cell, key);
+                self.keys.entry(key).or_default().owner = Some(cell);
                 self.set(cell, CellState::Fetching(key));
             }
             Decision::SharesKey(key) => match self.keys.get_mut(&key).filter(|key| key.owner.is_some()) {
@@ -383,7 +383,7 @@ impl Scheduler {
                 }
             }
             Decision::Miss { key, .. } => {
-                self.own(cell, key);
+                self.keys.entry(key).or_default().owner = Some(cell);
                 self.set(cell, CellState::Queued(key));
                 self.effects.push(Effect::Submit(cell));
             }
@@ -456,10 +456,6 @@ impl Scheduler {
             None if self.cells[cell].open_inputs == 0 => self.set(cell, CellState::Ready),
             None => self.set(cell, CellState::Blocked),
         }
-    }
-
-    fn own(&mut self, cell: usize, key: Key) {
-        self.keys.entry(key).or_default().owner = Some(cell);
     }
 
     /// Releases a key that no cell builds or fetches any more. The cells that waited for it are decided again.

@@ -88,21 +88,18 @@ impl Watcher {
             Ok(()) => {
                 self.end_outage();
                 self.submissions.backoff.reset();
-                self.watch_batch(batch, (0..).zip(tasks).collect(), false);
             }
             // It is unknown if Slurm took it: the queue is searched for its comment first.
-            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => {
-                self.note_outage(&failed);
-                self.watch_batch(batch, (0..).zip(tasks).collect(), false);
-            }
+            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.note_outage(&failed),
             Err(failed) => {
                 batch.remove();
-                match failed.kind {
+                return match failed.kind {
                     SlurmErrorKind::LimitReached => self.limit_reached(tasks, failed.error),
                     SlurmErrorKind::Unreachable | SlurmErrorKind::Other => self.refuse(tasks, failed.error),
-                }
+                };
             }
         }
+        self.watch_batch(batch, (0..).zip(tasks).collect(), false);
     }
 
     /// The site allows no more jobs: submits fewer at a time, and later. It fails if this run has no jobs whose end it could

@@ -17,13 +17,10 @@ pub fn run() -> Result<(), Error> {
 
 /// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.
 pub fn reason_unusable(device: DeviceChoice) -> Option<String> {
-    let kind = match device {
-        DeviceChoice::Cuda(_) => "cuda",
-        DeviceChoice::Wgpu(_) => "wgpu",
-        DeviceChoice::Auto | DeviceChoice::Cpu => return None,
-    };
-    let devices = crate::registry::model_tools()?.devices();
+    // Those without a number, `auto` and `cpu`, can be used everywhere.
     let name = device.to_string();
+    let (kind, _) = name.split_once(':')?;
+    let devices = crate::registry::model_tools()?.devices();
     if devices.iter().any(|found| found.name == name && found.usable) {
         return None;
     }

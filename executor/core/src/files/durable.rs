@@ -133,11 +133,9 @@ impl DurableFs {
     /// Makes a file read-only for everyone, last changed at this second since 1970. Where times cannot be set nothing is lost:
     /// it is then hashed before it is used.
     pub fn seal(&self, path: &Path, second: u64) -> Result<()> {
-        self.step(Step::MakeReadOnly, "make read-only", path, || {
-            let time = UNIX_EPOCH + Duration::from_secs(second);
-            let _ = File::open(path).and_then(|file| file.set_modified(time));
-            fs::set_permissions(path, Permissions::from_mode(0o444))
-        })
+        let time = UNIX_EPOCH + Duration::from_secs(second);
+        let _ = File::open(path).and_then(|file| file.set_modified(time));
+        self.make_read_only(path)
     }
 
     /// Renames a file or folder, and replaces a file that has the new name.

@@ -47,11 +47,6 @@ pub struct StageSpec {
 }
 
 impl StageSpec {
-    /// Returns true if this is a command.
-    pub fn is_command(&self) -> bool {
-        self.kind.as_ref().is_some_and(|kind| kind.text == COMMAND)
-    }
-
     /// Reads the stage named `name`.
     pub(super) fn read(name: &SpannedStr, body: &Node, problems: &Problems) -> Self {
         let mut stage = StageSpec { name: name.clone(), keep: true, ..StageSpec::default() };
@@ -64,7 +59,7 @@ impl StageSpec {
             ),
             None => (),
         }
-        let command = stage.is_command();
+        let command = stage.kind.as_ref().is_some_and(|kind| kind.text == COMMAND);
         for (key, value) in entries {
             match key.text.as_str() {
                 "stage" => (),
