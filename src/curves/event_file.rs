@@ -17,7 +17,6 @@ pub const PREFIX: &str = "events.out.tfevents.";
 const VERSION: &str = "brain.Event:2";
 
 /// A file of events.
-#[derive(Debug)]
 pub struct EventFile(File);
 
 impl EventFile {

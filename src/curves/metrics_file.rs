@@ -13,7 +13,6 @@ const STEP: &str = "_step";
 const TIME: &str = "_timestamp";
 
 /// A file of metrics, open at its end.
-#[derive(Debug)]
 pub struct MetricsFile(File);
 
 impl MetricsFile {

@@ -24,7 +24,6 @@ pub enum Retention {
 }
 
 /// The content of a store that stays.
-#[derive(Debug)]
 pub struct Reachability {
     /// The reason for which each result stays, by index into [`Inventory::records`].
     pub retention: Vec<Retention>,

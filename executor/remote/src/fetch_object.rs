@@ -13,7 +13,6 @@ use cwm_core::{Backoff, Digest};
 use cwm_store::{PartialObject, Store};
 
 /// An object to fetch.
-#[derive(Clone, Debug)]
 pub struct ObjectRequest {
     /// The output that it belongs to.
     pub output: String,

@@ -43,7 +43,6 @@ pub struct SubmittedTask {
 }
 
 /// The task's own report, in its events file.
-#[derive(Debug)]
 pub enum Report {
     /// Nothing.
     Nothing,

@@ -12,7 +12,6 @@ use cwm_core::names::list;
 use cwm_core::{Diagnostic, Place, SpannedStr, list_some, suggest, visible};
 
 /// An input with its sources.
-#[derive(Clone, Debug)]
 pub struct BoundInput {
     pub input: Slot,
     /// The place of its name or, without one, of the reference.

@@ -16,7 +16,6 @@ use cwm_core::{Content, Diagnostic, Node, Place, Problems, SpannedStr, is_label,
 const MOST_CELLS: usize = 200_000;
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
-#[derive(Debug)]
 pub struct Axis {
     pub name: String,
     /// The place of its declaration.
@@ -32,7 +31,6 @@ pub struct Axis {
 }
 
 /// A value of an axis.
-#[derive(Debug)]
 pub struct AxisValue {
     pub label: String,
     /// The value of `$axis`.
@@ -40,7 +38,7 @@ pub struct AxisValue {
 }
 
 /// The cells of one stage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Matrix {
     /// Its axes, those of the stage that `each` names first.
     pub axes: Vec<Rc<Axis>>,

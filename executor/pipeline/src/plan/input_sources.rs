@@ -11,7 +11,7 @@ use cwm_contract::SourceLocation;
 use cwm_core::{Place, SpannedStr, visible};
 
 /// A source of an input.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum InputSource {
     /// A reference.
     Reference(Rc<Reference>),

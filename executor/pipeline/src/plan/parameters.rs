@@ -10,7 +10,6 @@ use super::substitute::all;
 use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, nearest, suggest, visible};
 
 /// The folders that paths are relative to.
-#[derive(Clone, Debug)]
 pub struct Folders {
     /// For values of the pipeline file.
     pub file: PathBuf,
@@ -32,7 +31,6 @@ pub fn plain(path: &Path) -> PathBuf {
 }
 
 /// The complete parameters of one cell, and where each was written.
-#[derive(Clone, Debug)]
 pub struct Complete {
     pub values: Values,
     /// Places of those that were given.

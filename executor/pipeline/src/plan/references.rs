@@ -78,7 +78,6 @@ impl Address<'_> {
 }
 
 /// A reference, resolved but for its port.
-#[derive(Debug)]
 pub struct Reference {
     /// Its text after substitution.
     pub text: String,

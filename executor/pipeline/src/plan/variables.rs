@@ -10,7 +10,6 @@ use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, nearest, v
 use super::substitute::Scope;
 
 /// A variable.
-#[derive(Debug)]
 pub struct Variable {
     /// Its value, with the place where it was written.
     pub value: Node,
