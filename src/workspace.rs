@@ -15,8 +15,7 @@ use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
 use cwm_project::runs;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
+use cwm_store::{ActionRecord, DigestCache, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
 
 use crate::cli::PipelineArguments;
 use crate::hints::{self, set_options};

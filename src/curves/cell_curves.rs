@@ -7,8 +7,7 @@ use cwm_contract::{CurvePoint, Format, Inspector};
 use cwm_core::files::Tail;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::OutputPlan;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, OutputShape, Store};
+use cwm_store::{ActionRecord, DigestCache, OutputShape, Store};
 
 /// The curves of one cell for one key.
 pub struct CellCurves {

@@ -1,8 +1,7 @@
 //! The text of estimates.
 
 use cwm_contract::amount::format_bytes;
-use cwm_core::plural;
-use cwm_core::text::duration;
+use cwm_core::{duration, plural};
 use cwm_engine::{Estimate, TotalEstimate};
 
 /// Describes the estimates of cells that are shown together; `None` if no cell has one.

@@ -7,8 +7,7 @@ use cwm_contract::Label;
 
 use crate::fold::{Entry, Group, fold};
 use crate::output::columns;
-use cwm_core::text::duration;
-use cwm_core::{list_some, plural, short_path, shorten};
+use cwm_core::{duration, list_some, plural, short_path, shorten};
 use cwm_engine::{FailedCell, SkippedCell};
 
 /// The most skipped cells that are named for each failed one, or group of failed ones.

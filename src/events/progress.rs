@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cwm_contract::Label;
-use cwm_core::text::duration;
+use cwm_core::duration;
 use cwm_engine::{FailedCell, RunEvent};
 
 /// The least time between two lines of a cell.

@@ -10,8 +10,7 @@ use crate::events::costs::total_cost;
 use crate::events::failures::failures;
 use crate::fold::fold_lines;
 use crate::hints::with_options;
-use cwm_core::text::duration;
-use cwm_core::{escape_controls_in_lines, list_some, plural, shell_quote, short_path};
+use cwm_core::{duration, escape_controls_in_lines, list_some, plural, shell_quote, short_path};
 use cwm_engine::{Direction, FailedCell, RunEvent};
 
 /// The most differences that a check lists.

@@ -7,8 +7,7 @@ use cwm_contract::{ExpectedChecksum, Format, Label, Resources, Values};
 use serde::{Deserialize, Serialize};
 
 use cwm_core::{Components, Digest, Error, Key};
-use cwm_store::external_files::FileFingerprint;
-use cwm_store::{OutputRecord, OutputShape, WorkFolder};
+use cwm_store::{FileFingerprint, OutputRecord, OutputShape, WorkFolder};
 
 /// Version of this file.
 pub const ACTION_FILE_FORMAT: u32 = 1;

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use cwm_contract::Stage;
 
 use super::{ActionFile, ExecProcess};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{KeyLock, Store, WorkFolder};
+use cwm_store::{DigestCache, KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin, under the lock of its key.
 pub struct Attempt<'a> {

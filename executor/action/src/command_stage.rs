@@ -16,7 +16,7 @@ use crate::log_tail::read_log_tail;
 use crate::protocol::{ActionFailure, ActionFailureKind};
 use crate::{command_exit, out_of_memory, process_tree};
 use cwm_core::{Digest, os};
-use cwm_store::external_files::FileFingerprint;
+use cwm_store::FileFingerprint;
 use rustix::fs::Mode;
 use rustix::process::Pid;
 

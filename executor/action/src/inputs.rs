@@ -9,8 +9,7 @@ use super::attempt::Attempt;
 use super::protocol::{ActionFailure, ActionFailureKind};
 use super::{ActionInput, Artifact, command_stage};
 use cwm_core::{Error, FileError};
-use cwm_store::external_files::FileFingerprint;
-use cwm_store::{Content, OutputRecord, OutputSnapshot, Store};
+use cwm_store::{Content, FileFingerprint, OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
 pub struct Inputs {

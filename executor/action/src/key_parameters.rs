@@ -10,7 +10,7 @@ use cwm_contract::{ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Ty
 
 use super::source_key::{FILE, SECRET, content};
 use cwm_core::{Digest, Error};
-use cwm_store::external_files::{DigestCache, FileFingerprint};
+use cwm_store::{DigestCache, FileFingerprint};
 
 /// The prefix of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";

@@ -41,8 +41,7 @@ pub use usage::user;
 use attempt::Attempt;
 use checkpoints::CheckpointOwner;
 use cwm_core::{Error, ExitCode, Key, Registry};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{CheckpointStamp, KeyLock, Store, WorkFolder};
+use cwm_store::{CheckpointStamp, DigestCache, KeyLock, Store, WorkFolder};
 
 /// This process, `cwm exec KEY`: its action, and what that needs besides the store.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value}
 
 use cwm_core::{Components, Error};
 use cwm_project::pins::Pins;
-use cwm_store::external_files::{DigestCache, FileFingerprint};
+use cwm_store::{DigestCache, FileFingerprint};
 
 /// The one parameter in the key of a stage with external sources.
 pub const SOURCE: &str = "source";

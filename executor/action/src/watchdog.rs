@@ -12,8 +12,7 @@ use super::attempt::Attempt;
 use super::attempt_options::AttemptOptions;
 use super::process_tree;
 use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
-use cwm_core::os;
-use cwm_core::text::exact_duration;
+use cwm_core::{exact_duration, os};
 
 /// The interval at which memory is measured.
 const MEASUREMENT_INTERVAL: Duration = Duration::from_millis(100);

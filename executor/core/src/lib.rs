@@ -12,21 +12,23 @@ pub mod files;
 mod key;
 pub mod located;
 mod locked;
-pub mod names;
+mod names;
 pub mod os;
 mod registry;
-pub mod text;
+mod text;
 
 pub use backoff::Backoff;
 pub use diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 pub use digest::{Digest, Key, OutputDigests};
 pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;
-pub use files::durable::DurableFs;
-pub use files::{FileError, FileErrorKind, Stat, read_regular_file};
+pub use files::{DurableFs, FileError, FileErrorKind, Stat, read_regular_file};
 pub use key::{CanonicalBytes, Components, KEY_FORMAT};
 pub use located::{Content, Node, Problems, SpannedStr};
 pub use locked::locked;
-pub use names::{NAME_RULE, is_label, is_name, nearest, suggest};
+pub use names::{NAME_RULE, is_label, is_name, list_names, nearest, suggest};
 pub use registry::{CodeOf, Registry};
-pub use text::{escape_controls_in_lines, list_some, plural, shell_quote, short_path, shorten, strip_ansi, visible};
+pub use text::{
+    duration, escape_controls_in_lines, exact_duration, format_time, join_some, list_some, parse_duration,
+    parse_setting_duration, plural, shell_quote, short_path, shorten, six_digits, strip_ansi, visible,
+};

@@ -39,12 +39,12 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
     let candidates: Vec<_> = candidates.into_iter().collect();
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => Some(format!("did you mean `{candidate}`?")),
-        None => list(&candidates).map(|list| format!("{what}: {list}")),
+        None => list_names(&candidates).map(|list| format!("{what}: {list}")),
     }
 }
 
 /// Returns the names as text, the first twelve of them; `None` without any.
-pub fn list(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
+pub fn list_names(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
     const SHOWN: usize = 12;
     let mut names = names.into_iter().map(|name| format!("`{name}`")).peekable();
     names.peek().is_some().then(|| list_some(names, SHOWN))

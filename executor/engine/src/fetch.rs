@@ -6,8 +6,7 @@ use cwm_contract::Label;
 
 use crate::update::{UpdateSender, UploadId};
 use cwm_core::Key;
-use cwm_store::ActionRecord;
-use cwm_store::external_files::FileFingerprint;
+use cwm_store::{ActionRecord, FileFingerprint};
 
 /// Fetches results from remotes and uploads to them in the background. Methods return at once; the outcome is sent as an
 /// [`Update`](crate::Update).

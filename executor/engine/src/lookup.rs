@@ -11,8 +11,7 @@ use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::AcceptedChanges;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
+use cwm_store::{ActionRecord, DigestCache, Store};
 
 /// The inputs of a run, which it does not change.
 #[derive(Clone, Copy)]

@@ -8,8 +8,7 @@ use crate::event::{EventSink, EventSinks, RunEvent};
 use cwm_core::files::is_stream;
 use cwm_core::{Error, Result};
 use cwm_pipeline::plan::Plan;
-use cwm_store::Store;
-use cwm_store::external_files::DigestCache;
+use cwm_store::{DigestCache, Store};
 
 /// Reads every pipe that these cells name into the store, and replaces it in the plan by that file. The caller holds the store's
 /// shared lock. A signal ends the process: nothing has been recorded yet.
@@ -35,8 +34,6 @@ pub fn ingest_pipes(
         sinks.event(&RunEvent::Read { path: path.clone(), digest, bytes });
         read.insert(path, object);
     }
-    if !read.is_empty() {
-        plan.replace_files(&read);
-    }
+    plan.replace_files(&read);
     Ok(())
 }

@@ -14,11 +14,12 @@ use tempfile::TempDir;
 
 use super::time_span::{before, days};
 use super::*;
-use cwm_core::files::durable::Hook;
+use cwm_core::files::Hook;
 use cwm_core::{Components, Digest, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Content, EvictionReason, NewAction, NewOutput, OutputShape, RunInfo, Store};
+use cwm_store::{
+    ActionRecord, Content, DigestCache, EvictionReason, NewAction, NewOutput, OutputShape, RunInfo, Store,
+};
 
 const NOW: fn() -> Timestamp = Timestamp::now;
 
@@ -233,7 +234,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
 
 #[test]
 fn a_full_disk_does_not_keep_a_collection_from_making_room() {
-    use cwm_core::files::durable::Step;
+    use cwm_core::files::Step;
     let (_folder, store) = new_store();
     let kept = made(&store, "kept", "a", &["b".into()], false);
     made(&store, "gone", "c", &["d".into()], false);
@@ -269,7 +270,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
 
 #[test]
 fn marks_are_on_the_disk_before_anything_goes() {
-    use cwm_core::files::durable::Step;
+    use cwm_core::files::Step;
     let (_folder, store) = new_store();
     made(&store, "gone", "c", &["d".into()], false);
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));

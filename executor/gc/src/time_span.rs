@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use cwm_core::text::parse_duration;
+use cwm_core::parse_duration;
 
 /// So many days.
 pub const fn days(days: u64) -> Duration {

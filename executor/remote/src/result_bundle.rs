@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use super::index::result_of;
 use cwm_core::files::Result as StoreResult;
 use cwm_core::{Digest, Key};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, OutputShape, Store};
+use cwm_store::{ActionRecord, DigestCache, OutputShape, Store};
 
 /// An object to upload.
 #[derive(Clone, Debug)]

@@ -20,8 +20,7 @@ use super::upload_result::Upload;
 use super::{layout, records};
 use cwm_core::{Error, Key, OutputDigests, locked, suggest};
 use cwm_project::site::Remote;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, Store};
+use cwm_store::{ActionRecord, DigestCache, Store};
 
 /// Results whose objects move at a time, in each direction.
 const CONCURRENT_RESULTS: usize = 4;

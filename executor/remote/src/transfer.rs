@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::error::{RemoteError, Result};
 use super::result_bundle::ResultBundle;
 use cwm_core::{Key, OutputDigests};
-use cwm_store::external_files::FileFingerprint;
-use cwm_store::{ActionRecord, OutputRecord};
+use cwm_store::{ActionRecord, FileFingerprint, OutputRecord};
 
 /// Work for a transfer service. Each request ends with one final event.
 pub enum TransferRequest {

@@ -8,8 +8,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::COMMENT_PREFIX;
 use super::settings::JobSettings;
-use cwm_core::text::exact_duration;
-use cwm_core::{plural, shell_quote};
+use cwm_core::{exact_duration, plural, shell_quote};
 
 /// The cores of a stage that takes all there are (`cpu: all`), unless `cpus` sets it.
 const DEFAULT_CPUS: u32 = 8;

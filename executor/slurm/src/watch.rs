@@ -12,11 +12,9 @@ use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{TaskObservation, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
-use cwm_core::text::duration;
-use cwm_core::{Backoff, Error, list_some, locked};
+use cwm_core::{Backoff, Error, duration, list_some, locked};
 use cwm_engine::{RunEvent, Update, UpdateSender};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{Store, list_folder};
+use cwm_store::{DigestCache, Store, list_folder};
 
 /// The jobs of a run.
 #[derive(Default)]

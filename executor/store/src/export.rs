@@ -19,8 +19,7 @@ use super::locks;
 use super::record::{OutputRecord, OutputShape};
 use super::walk::{files_below, list_folder, metadata};
 use crate::external_files::DigestCache;
-use cwm_core::files::durable::{TEMPORARY, Temporary};
-use cwm_core::files::{EXPORT_LIST, Result, to_json};
+use cwm_core::files::{EXPORT_LIST, Result, TEMPORARY, Temporary, to_json};
 use cwm_core::{Digest, FileError, FileErrorKind, Stat, read_regular_file};
 
 /// Version of the format of [`ExportList`].

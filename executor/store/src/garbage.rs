@@ -20,8 +20,7 @@ use super::locks::StoreLock;
 use super::partial_object::PART;
 use super::walk::{list_folder, size_and_time};
 use super::work::WorkFolder;
-use cwm_core::files::Result;
-use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::{Result, TEMPORARY};
 use cwm_core::{Digest, FileError, FileErrorKind};
 
 /// Begins the names of journals of uploads: the remote and the digest of the content follow.

@@ -11,7 +11,7 @@ mod completeness;
 mod damage;
 mod eviction;
 mod export;
-pub mod external_files;
+mod external_files;
 mod garbage;
 mod hashing;
 mod import;
@@ -45,6 +45,7 @@ pub use completeness::MissingContent;
 pub use damage::{Corruption, Finding};
 pub use eviction::EvictionReason;
 pub use export::ExportOutcome;
+pub use external_files::{DigestCache, FileFingerprint};
 pub use garbage::{Garbage, StaleTemporary, bytes_below};
 pub use hashing::{hash_own_file, read_own_file};
 pub use import::LARGEST_MANIFEST;
@@ -221,7 +222,7 @@ impl Store {
     }
 
     /// Returns the store, with `hook` called before each step on disk, which it may fail: for tests of crash consistency.
-    pub fn with_fault_injection(mut self, hook: cwm_core::files::durable::Hook) -> Store {
+    pub fn with_fault_injection(mut self, hook: cwm_core::files::Hook) -> Store {
         self.disk = DurableFs::with_hook(hook);
         self
     }

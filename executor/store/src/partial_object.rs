@@ -11,8 +11,7 @@ use rustix::fs::OFlags;
 use super::hashing::hash_own_file;
 use super::locks::is_still_there;
 use cwm_core::Digest;
-use cwm_core::files::Result;
-use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::{Result, TEMPORARY};
 
 /// The number of times that a file may be replaced before it is locked.
 const ATTEMPTS: u32 = 100;

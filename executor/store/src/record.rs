@@ -10,8 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::eviction::EvictionReason;
 use cwm_core::files::{Result, from_json};
-use cwm_core::text::format_time;
-use cwm_core::{Components, Digest, FileError, Key, OutputDigests, visible};
+use cwm_core::{Components, Digest, FileError, Key, OutputDigests, format_time, visible};
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;

@@ -14,8 +14,7 @@ use super::manifest::Manifest;
 use super::record::OutputRecord;
 use super::walk::{all_below, metadata};
 use crate::external_files::DigestCache;
-use cwm_core::files::Result;
-use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::{Result, TEMPORARY};
 use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {

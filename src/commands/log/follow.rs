@@ -9,8 +9,7 @@ use crate::curves::CellCurves;
 use crate::output::{print, print_note};
 use crate::workspace::Workspace;
 use cwm_core::files::Tail;
-use cwm_core::text::six_digits;
-use cwm_core::{Error, ExitCode, Key, shell_quote};
+use cwm_core::{Error, ExitCode, Key, shell_quote, six_digits};
 use cwm_engine::{CacheStatus, KeyStatus};
 
 /// The time between two updates.

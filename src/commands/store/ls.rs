@@ -16,8 +16,7 @@ use cwm_gc::{selection, tags};
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, EvictionReason, Store};
+use cwm_store::{ActionRecord, DigestCache, EvictionReason, Store};
 
 /// The most runs that a line names.
 const MAX_RUNS: usize = 3;

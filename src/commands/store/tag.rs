@@ -17,8 +17,7 @@ use cwm_gc::tags::{self, Tag};
 use cwm_pipeline::plan::set_values;
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::Store;
-use cwm_store::external_files::DigestCache;
+use cwm_store::{DigestCache, Store};
 
 /// A tag, as `--json` prints it.
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! Files on disk: durable writes, regular files and pipes, their metadata, and errors with a path.
 
-pub mod durable;
+mod durable;
 mod error;
 mod json;
 mod pipes;
@@ -10,6 +10,7 @@ mod stat;
 mod store_folder;
 mod tail;
 
+pub use durable::{DurableFs, Hook, Step, TEMPORARY, Temporary, allow_changes};
 pub use error::{FileError, FileErrorKind, Result};
 pub use json::{from_json, to_json};
 pub use pipes::{is_device, is_stream, path_of_descriptor};

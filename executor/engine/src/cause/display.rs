@@ -7,7 +7,7 @@ use cwm_contract::{Format, Value};
 use super::Cause;
 use super::values::{change, readable};
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
-use cwm_core::text::format_time;
+use cwm_core::format_time;
 use cwm_store::EvictionReason;
 
 impl fmt::Display for Cause {

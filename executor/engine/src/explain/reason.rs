@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cause::Cause;
 use crate::status::CellStatus;
-use cwm_core::text::join_some;
+use cwm_core::join_some;
 
 /// The most causes that one sentence names.
 const NAMED: usize = 3;

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::locks::{ChangedCell, LockDifference};
 use super::table_file::Cell;
 use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
-use cwm_core::plural;
-use cwm_core::text::{join_some, six_digits};
+use cwm_core::{join_some, plural, six_digits};
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.

@@ -8,8 +8,7 @@ use super::ports::{Kind, Slot};
 use super::references::Reference;
 use super::substitute::all;
 use crate::spec::StageSpec;
-use cwm_core::names::list;
-use cwm_core::{Diagnostic, Place, SpannedStr, list_some, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, list_names, list_some, suggest, visible};
 
 /// An input with its sources.
 pub struct BoundInput {
@@ -147,7 +146,7 @@ impl Planner<'_> {
         let outputs =
             others.flat_map(|from| from.outputs.iter().flatten().map(|output| (&from.spec.name.text, output)));
         let fitting = outputs.filter(|(_, output)| output.format == input.format);
-        let candidates = list(fitting.map(|(from, output)| format!("{from}.{}", output.name)));
+        let candidates = list_names(fitting.map(|(from, output)| format!("{from}.{}", output.name)));
         let (stage, Slot { name, format, .. }) = (&stage.name, input);
         let message = format!("stage `{}` is missing its input `{name}` (format `{format}`)", stage.text);
         Diagnostic::at(stage.place, message)

@@ -6,8 +6,7 @@ use std::path::{Component, Path};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use cwm_core::files::durable::TEMPORARY;
-use cwm_core::files::{EXPORT_LIST, exported_files};
+use cwm_core::files::{EXPORT_LIST, TEMPORARY, exported_files};
 use cwm_core::{Diagnostic, Problems, SpannedStr, read_regular_file, visible};
 
 /// Folders that tools write into a folder of sources: Python's compiled files and git's data. If they were dependencies, running a

@@ -11,8 +11,7 @@ use super::build::Planner;
 use super::input_sources::InputSource;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
-use cwm_core::Diagnostic;
-use cwm_core::names::list;
+use cwm_core::{Diagnostic, list_names};
 
 /// The most sources of all cells together; more are a mistake.
 const MOST_SOURCES: usize = 1_000_000;
@@ -163,6 +162,6 @@ fn single_source_error(bound: &BoundInput, sources: &[Source], open: &mut Vec<St
     open.dedup();
     let stage = &label.stage;
     problem
-        .label(format!("open here: {}", list(open).unwrap_or_default()))
+        .label(format!("open here: {}", list_names(open).unwrap_or_default()))
         .hint(format!("have one cell for each of them with `each: {stage}`, or fix the axis: `{stage}[{axis}=…]`"))
 }

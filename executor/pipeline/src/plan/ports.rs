@@ -6,8 +6,7 @@ use super::build::Planner;
 use super::references::Reference;
 use super::{OutputPlan, command};
 use crate::spec::{COMMAND, StageSpec};
-use cwm_core::names::list;
-use cwm_core::{Diagnostic, Problems, Registry, suggest, visible};
+use cwm_core::{Diagnostic, Problems, Registry, list_names, suggest, visible};
 
 /// A kind of stage, with its declarations.
 pub struct Kind {
@@ -102,7 +101,7 @@ fn output<'o>(
         "input `{}` takes format `{}`, and `{stage}.{}` has format `{}`",
         input.name, input.format, found.name, found.format
     );
-    let hint = list(fitting.map(|output| format!("{stage}.{}", output.name)));
+    let hint = list_names(fitting.map(|output| format!("{stage}.{}", output.name)));
     Err(Diagnostic::at(reference.place, message).maybe_hint(hint.map(|list| format!("of that format is {list}"))))
 }
 

@@ -8,8 +8,7 @@ use cwm_contract::Value;
 
 use super::cells::Matrix;
 use super::variables::Variables;
-use cwm_core::names::list;
-use cwm_core::{Content, Diagnostic, Node, Place, Problems, nearest, suggest};
+use cwm_core::{Content, Diagnostic, Node, Place, Problems, list_names, nearest, suggest};
 
 /// The names that are defined at one place: the variables, and the axes of one cell.
 pub struct Scope<'a> {
@@ -108,7 +107,7 @@ impl<'a> Scope<'a> {
             names.sort_unstable();
             let axes = self.matrix.iter().flat_map(|matrix| &matrix.axes).map(|axis| axis.name.as_str());
             let names: Vec<&str> = axes.chain(names).collect();
-            self.problems.push(problem.hint(match (nearest(name, names.iter().copied()), list(&names)) {
+            self.problems.push(problem.hint(match (nearest(name, names.iter().copied()), list_names(&names)) {
                 (Some(near), _) => format!("did you mean `${near}`?"),
                 (None, Some(list)) => format!("there are {list}; `$$` stands for a dollar"),
                 (None, None) => "there are no variables or axes; `$$` stands for a dollar".into(),

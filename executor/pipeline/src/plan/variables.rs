@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::spec::{parse_yaml, unfit_for_variable};
-use cwm_core::names::list;
-use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, nearest, visible};
+use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, list_names, nearest, visible};
 
 use super::substitute::Scope;
 
@@ -53,7 +52,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
         }
         if !values.contains_key(name) {
             let known: Vec<_> = written.iter().map(|(name, _)| name.text.as_str()).collect();
-            let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
+            let listed = list_names(&known).map_or("it has none".into(), |list| format!("it has {list}"));
             let message = format!("this pipeline has no variable `{}`; {listed}", visible(name));
             let meant = nearest(name, known).map(|near| format!("did you mean `{near}`?"));
             problems.push(Diagnostic::at(place, message).maybe_hint(meant));

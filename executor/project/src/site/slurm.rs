@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 
-use cwm_core::text::parse_setting_duration;
+use cwm_core::parse_setting_duration;
 
 /// The settings under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

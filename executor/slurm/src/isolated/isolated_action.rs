@@ -16,8 +16,7 @@ use cwm_action::{
 };
 use cwm_core::{Backoff, Error, OutputDigests, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
-use cwm_store::external_files::DigestCache;
-use cwm_store::{ActionRecord, HostInfo, Store, WorkFolder};
+use cwm_store::{ActionRecord, DigestCache, HostInfo, Store, WorkFolder};
 
 /// The pause between two checks for a request to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use cwm_core::Error;
-use cwm_core::files::durable::allow_changes;
+use cwm_core::files::allow_changes;
 use cwm_store::Store;
 
 /// A store of one job, or of all jobs of its node.

@@ -8,11 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use cwm_action::key_parameters;
-use cwm_action::{ActionBody, ActionFile, Artifact};
+use cwm_action::{ActionBody, ActionFile, Artifact, key_parameters};
 use cwm_core::{Error, Registry, Stat};
-use cwm_store::external_files::FileFingerprint;
-use cwm_store::{OutputRecord, OutputShape, Store};
+use cwm_store::{FileFingerprint, OutputRecord, OutputShape, Store};
 
 /// Returns all that an action reads, as content to pull, by a name for messages.
 pub fn content(action: &ActionFile) -> BTreeMap<String, OutputRecord> {

@@ -179,7 +179,7 @@ fn a_tree_that_was_changed_is_made_again_before_it_is_read() {
         },
     ];
     for (index, spoil) in spoil.iter().enumerate() {
-        cwm_core::files::durable::allow_changes(&tree);
+        cwm_core::files::allow_changes(&tree);
         spoil();
         assert_eq!(path_of(&store, &record, "folder"), tree);
         assert!(!tree.is_symlink(), "case {index}");
@@ -197,17 +197,14 @@ fn a_tree_that_another_process_places_first_is_used() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let (output, files) = (record.outputs["folder"].clone(), DigestCache::without_cache());
-    for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Rename] {
+    for at in [cwm_core::files::Step::MakeFolder, cwm_core::files::Step::Rename] {
         let tree = store.tree_folder(&output.digest);
         cwm_core::DurableFs::default().remove(&tree).unwrap();
         let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());
         let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());
         let inode = of_other.clone();
-        let hook: cwm_core::files::durable::Hook = Arc::new(move |step, path, _| {
-            if step == at
-                && (step == cwm_core::files::durable::Step::MakeFolder || path == seen)
-                && inode.get().is_none()
-            {
+        let hook: cwm_core::files::Hook = Arc::new(move |step, path, _| {
+            if step == at && (step == cwm_core::files::Step::MakeFolder || path == seen) && inode.get().is_none() {
                 let path = other.path_of(&wanted, &DigestCache::without_cache()).unwrap();
                 inode.set(fs::metadata(path).unwrap().ino()).unwrap();
             }

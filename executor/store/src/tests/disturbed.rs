@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use crate::external_files::DigestCache;
-use cwm_core::files::durable::{Hook, Step};
+use cwm_core::files::{Hook, Step};
 
 /// The files that survive a power loss now.
 #[derive(Clone, Default)]

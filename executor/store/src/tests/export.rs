@@ -168,7 +168,7 @@ fn an_export_killed_at_any_step_leaves_the_old_or_the_new_one() {
         export(&store, &records[0], "folder", &report).unwrap();
         let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = steps.clone();
-        let hook: cwm_core::files::durable::Hook = Arc::new(move |_, _, _| {
+        let hook: cwm_core::files::Hook = Arc::new(move |_, _, _| {
             if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
         });
         drop(export(&store.clone().with_fault_injection(hook), &records[1], "folder", &report));
@@ -196,7 +196,7 @@ fn a_file_whose_export_was_killed_at_any_step_is_replaced_by_any_later_one() {
         export(&store, &records[0], "text", &to).unwrap();
         let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = steps.clone();
-        let hook: cwm_core::files::durable::Hook = Arc::new(move |_, _, _| {
+        let hook: cwm_core::files::Hook = Arc::new(move |_, _, _| {
             if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
         });
         let killed = store.clone().with_fault_injection(hook);

@@ -36,7 +36,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        cwm_core::files::durable::allow_changes(self.path());
+        cwm_core::files::allow_changes(self.path());
     }
 }
 

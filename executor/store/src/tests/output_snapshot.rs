@@ -48,7 +48,7 @@ fn an_object_or_a_link_that_was_changed_shows() {
         ("text", &|| fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap()),
     ];
     for (index, (output, change)) in changes.iter().enumerate() {
-        cwm_core::files::durable::allow_changes(&tree);
+        cwm_core::files::allow_changes(&tree);
         let before = snapshot(&store, &record, output);
         // The times of a file are as coarse as the kernel's tick.
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -63,8 +63,8 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
     a.prepare(1).unwrap();
     b.prepare(1).unwrap();
     fs::write(a.checkpoint_folder().join("checkpoint"), "x").unwrap();
-    let hook: cwm_core::files::durable::Hook = Arc::new(|step, path, _| match step {
-        cwm_core::files::durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
+    let hook: cwm_core::files::Hook = Arc::new(|step, path, _| match step {
+        cwm_core::files::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
         _ => Ok(()),
     });
     assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
@@ -105,8 +105,8 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     // A disk that has room for nothing as long as the partial output is there.
     let partial = work.out().join("partial");
     let there = partial.clone();
-    let hook: cwm_core::files::durable::Hook = Arc::new(move |step, _, _| match step {
-        cwm_core::files::durable::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
+    let hook: cwm_core::files::Hook = Arc::new(move |step, _, _| match step {
+        cwm_core::files::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
         _ => Ok(()),
     });
     let full = store.clone().with_fault_injection(hook).work(&key("a"));
