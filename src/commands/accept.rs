@@ -17,7 +17,7 @@ use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
 use cwm_core::{Error, ExitCode, list_some, plural, shell_quote};
 use cwm_project::accepted::AcceptedChange;
-use cwm_store::HostInfo;
+use cwm_store::host_name;
 
 /// The number of cells that are named of those that a change affects.
 const MAX_CELLS: usize = 8;
@@ -152,7 +152,7 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
                 }
             }
             let alias = AcceptedChange {
-                by: format!("{}@{}", user(), HostInfo::here().host),
+                by: format!("{}@{}", user(), host_name()),
                 at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 why: arguments.message.clone(),
                 probed: arguments.probed,

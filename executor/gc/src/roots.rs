@@ -14,7 +14,7 @@ use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, resolve, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, OutputDigests};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{HostInfo, Store, list_folder, read_own_file};
+use cwm_store::{Store, host_name, list_folder, read_own_file};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -139,7 +139,7 @@ fn write(store: &Store, lock_file: PathBuf, text: String) -> Result<()> {
         format: ROOT_FORMAT,
         from_store: store.reference(&lock_file).from_store,
         lock_file,
-        host: HostInfo::here().host,
+        host: host_name(),
         seen: Timestamp::now(),
         text,
     };
@@ -215,7 +215,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
     let root = RootFile::read(&path)?;
     let name = root.lock_file.display().to_string();
     let moved = root.from_store.as_ref().map(|from_store| store.root().join(from_store));
-    let is_here = root.host == HostInfo::here().host;
+    let is_here = root.host == host_name();
     // A path means something else on another host; what lies beside the store goes where it goes.
     let mut places = moved.into_iter().chain(is_here.then(|| root.lock_file.clone()));
     let place = places.find(|place| fs::symlink_metadata(place).is_ok());

@@ -31,7 +31,7 @@ use super::slurm_cli::{self, SlurmError};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
 use cwm_core::files::{Tail, from_json};
 use cwm_core::{Digest, DurableFs, Error, FileError, Key, read_regular_file};
-use cwm_store::{HostInfo, Store, list_folder};
+use cwm_store::{Store, host_name, list_folder};
 
 /// Version of [`BatchFile`].
 const BATCH_FORMAT: u32 = 1;
@@ -117,7 +117,7 @@ impl Batch {
     /// The store cannot be written.
     pub fn create(store: &Store, settings: &JobSettings, by: &str, work: BatchWork<'_>) -> Result<Batch, Error> {
         let binary = binary::keep(store)?;
-        let (made, host) = (Timestamp::now(), HostInfo::here().host);
+        let (made, host) = (Timestamp::now(), host_name());
         let unique = Digest::of(format!("{host} {} {made}", std::process::id()).as_bytes()).to_string();
         let id = format!("{}-{}", made.strftime("%Y%m%dT%H%M%S"), &unique[..16]);
         let place = folder(store).join(&id);

@@ -54,7 +54,9 @@ pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
 pub use output_snapshot::OutputSnapshot;
 pub use partial_object::{PartialObject, partial_name};
-pub use record::{ActionRecord, ExternalReference, HostInfo, OutputRecord, OutputShape, RunInfo, write_metrics};
+pub use record::{
+    ActionRecord, ExternalReference, HostInfo, OutputRecord, OutputShape, RunInfo, host_name, write_metrics,
+};
 pub use untrusted_record::{LARGEST_RECORD, check_record};
 pub use verify::VerifyReport;
 pub use walk::list_folder;

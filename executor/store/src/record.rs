@@ -183,7 +183,7 @@ impl HostInfo {
 }
 
 /// Returns the name of this host.
-pub(super) fn host_name() -> String {
+pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 

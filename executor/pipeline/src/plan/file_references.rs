@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{ParameterSpec, Type, Values};
 
 use super::parameters::{each_path, first_sentence};
-use super::{Body, Origin, Plan};
+use super::{Body, Cell, Origin, Plan};
 use cwm_core::files::{is_device, is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
@@ -46,7 +46,7 @@ impl Plan {
                 let dependency = || FileReference { may_be_piped: false, ..at(cell.place) };
                 command.deps.iter().for_each(|name| add(self.folder.join(name), dependency()));
             }
-            each_parameter_path(&cell.body, &mut cell.values.clone(), |spec, kind, path| {
+            read_parameter_paths(cell, |spec, kind, path| {
                 // A folder's files are listed when the key is made, which reports what is wrong with them.
                 if folder_endings(kind, path).is_none() {
                     let (place, value_place) = cell
@@ -55,7 +55,7 @@ impl Plan {
                         .map_or((cell.place, cell.place), |written| (written.place, written.value_place));
                     let meaning = Some(format!("`{}` is: {}", spec.name, first_sentence(&spec.doc)));
                     let may_be_piped = !matches!(kind, Type::Secret { .. });
-                    add(path.as_str().into(), FileReference { place, value_place, meaning, may_be_piped });
+                    add(path.into(), FileReference { place, value_place, meaning, may_be_piped });
                 }
             });
         }
@@ -66,8 +66,8 @@ impl Plan {
     pub fn external_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
         let mut folders = BTreeMap::new();
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
-            each_parameter_path(&cell.body, &mut cell.values.clone(), |_, kind, path| {
-                folders.extend(folder_endings(kind, path).map(|endings| (path.as_str().into(), endings)));
+            read_parameter_paths(cell, |_, kind, path| {
+                folders.extend(folder_endings(kind, path).map(|endings| (path.into(), endings)));
             });
         }
         folders
@@ -143,6 +143,13 @@ impl Plan {
                 }
             });
         }
+    }
+}
+
+/// As [`each_parameter_path`], without changing any. Of a command, whose parameters name no files, nothing is copied.
+fn read_parameter_paths(cell: &Cell, mut visit: impl FnMut(&ParameterSpec, &Type, &str)) {
+    if cell.stage().is_some() {
+        each_parameter_path(&cell.body, &mut cell.values.clone(), |spec, kind, path| visit(spec, kind, path));
     }
 }
 

@@ -16,7 +16,7 @@ use cwm_action::{
 };
 use cwm_core::{Backoff, Error, OutputDigests, list_some, plural};
 use cwm_remote::{FetchStats, RemoteStatus, ResultBundle, TransferEvent, TransferRequest, TransferService};
-use cwm_store::{ActionRecord, DigestCache, HostInfo, Store, WorkFolder};
+use cwm_store::{ActionRecord, DigestCache, Store, WorkFolder, host_name};
 
 /// The pause between two checks for a request to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -187,7 +187,7 @@ impl IsolatedAction<'_> {
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
                 let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
                 let message = format!("its result is computed, and could not be pushed: the remote `{remote}` {error}");
-                let (host, folder) = (HostInfo::here().host, self.node.store.root().display());
+                let (host, folder) = (host_name(), self.node.store.root().display());
                 let hint = match self.node.is_persistent {
                     true => format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it"),
                     false => "it goes with the job; a `scratch` under [slurm] in cwm.toml would keep it".to_owned(),
