@@ -88,7 +88,7 @@ fn lock(store: &Store, name: &str, records: &[&ActionRecord]) {
             .map(|record| (record.label.clone(), LockLine { key: record.key, outputs: record.output_digests() })),
     );
     fs::write(&path, lock.text()).unwrap();
-    record_run(store, &path, &[], true, true).unwrap();
+    record_run(store, &path, [], true, true).unwrap();
 }
 
 fn objects(store: &Store) -> BTreeSet<Digest> {
@@ -426,7 +426,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
         if let Some(note) = root.note {
             assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
             // What it said in whole is not forgotten for what is left of it.
-            record_run(&store, &path, &[], true, true).unwrap();
+            record_run(&store, &path, [], true, true).unwrap();
             let again = roots(&store, &NO_JOBS, NOW()).unwrap().remove(0);
             assert_eq!(again.results, root.results, "{what}");
         }
@@ -448,14 +448,14 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
         assert!(collect(&store, &NO_JOBS, wish(), NOW(), || {}).is_err());
     };
     damage();
-    record_run(&store, &path, &[], false, false).unwrap();
+    record_run(&store, &path, [], false, false).unwrap();
     assert_eq!(roots(&store, &NO_JOBS, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].what.contains("it notes what a lock file names"), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
-    record_run(&store, &path, &[], false, false).unwrap();
+    record_run(&store, &path, [], false, false).unwrap();
     collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();
     assert!(is_whole(&store, &record));
     fs::remove_file(&root).unwrap();
@@ -487,12 +487,11 @@ fn a_noted_run_writes_nothing_within_the_day() {
     let path = store.root().with_file_name("pipeline.lock");
     let root = cwm_store::list_folder(&store.folder("roots")).unwrap().remove(0).1;
     let noted = fs::metadata(&root).unwrap().modified().unwrap();
-    let records = [Some(record.clone())];
-    record_run(&store, &path, &records, false, false).unwrap();
+    record_run(&store, &path, [record.key], false, false).unwrap();
     assert_eq!(fs::metadata(&root).unwrap().modified().unwrap(), noted);
     let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 86400);
     fs::File::open(&root).unwrap().set_modified(yesterday).unwrap();
-    record_run(&store, &path, &records, false, false).unwrap();
+    record_run(&store, &path, [record.key], false, false).unwrap();
     assert!(fs::metadata(&root).unwrap().modified().unwrap() >= noted);
 }
 
