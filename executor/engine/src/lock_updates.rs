@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{ExternalSource, FetchRequest, FetchResult, Origin};
 
-use crate::run::CellRecords;
+use crate::lookup::CellRecords;
 use cwm_core::Result;
 use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};

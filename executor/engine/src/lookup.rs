@@ -1,6 +1,7 @@
 //! Looks up a cell: its key, and the recorded result that a run would take. Runs, checks and predictions all look up here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use cwm_contract::Label;
 
@@ -12,6 +13,9 @@ use cwm_project::accepted::AcceptedChanges;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_store::{ActionRecord, DigestCache, Store};
+
+/// The record of every cell of a plan that is done, by index.
+pub type CellRecords = [Option<Arc<ActionRecord>>];
 
 /// The inputs of a run, which it does not change.
 #[derive(Clone, Copy)]

@@ -30,7 +30,7 @@ use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
-pub use options::{CellRecords, Options, Outcome, RunReport, SaveResults, Summary};
+pub use options::{Options, Outcome, RunReport, SaveResults, Summary};
 pub use signals::stop_signals;
 use transfers::Transfers;
 

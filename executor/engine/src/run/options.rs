@@ -10,6 +10,7 @@ use cwm_contract::DeviceChoice;
 use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
 use crate::fetch::RemoteTransfers;
+use crate::lookup::CellRecords;
 use crate::machine::Machine;
 use cwm_core::{Key, OutputDigests};
 use cwm_store::{ActionRecord, Difference};
@@ -40,9 +41,6 @@ pub struct Options<'a> {
     /// Names the results so far in the pipeline's files, so that `gc` keeps them even if this run is killed.
     pub save_results: Option<SaveResults<'a>>,
 }
-
-/// The record of every cell of a plan that is done, by index.
-pub type CellRecords = [Option<Arc<ActionRecord>>];
 
 /// A function that gets the records of a run so far, and the cells that were built.
 pub type SaveResults<'a> = Box<dyn FnMut(&CellRecords, &BTreeSet<usize>) + 'a>;
