@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::hints;
 use crate::output::print_note;
-use cwm_core::{Error, nearest, visible};
+use cwm_core::{Error, escape_controls, nearest};
 use cwm_pipeline::plan::Plan;
 use cwm_project::site::Site;
 use cwm_store::Store;
@@ -59,7 +59,7 @@ pub fn similar_pipeline(file: &Path) -> Option<String> {
     let stems: Vec<String> = found.iter().map(|path| stem(path).unwrap_or_default()).collect();
     let similar = nearest(&stem(file)?, stems.iter().map(String::as_str))?;
     let place = stems.iter().position(|stem| stem == similar)?;
-    Some(format!("did you mean `{}`?", visible(&found[place].to_string_lossy())))
+    Some(format!("did you mean `{}`?", escape_controls(&found[place].to_string_lossy())))
 }
 
 /// Returns the pipeline files in a folder and in folders below it, so many levels deep, sorted by path.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::completers::{complete, variables};
 use crate::locate::{pipeline_file, similar_pipeline};
-use cwm_core::{Error, visible};
+use cwm_core::{Error, escape_controls};
 
 /// The options that name a pipeline.
 #[derive(Clone, Debug, Default, Args)]
@@ -41,7 +41,7 @@ impl PipelineArguments {
         }
         if let (None, Some(first)) = (&self.file, words.first()) {
             pipeline_file(None).map_err(|error| {
-                let message = format!("{}, and `{}` is no pipeline file", error.message, visible(first));
+                let message = format!("{}, and `{}` is no pipeline file", error.message, escape_controls(first));
                 let hints = similar_pipeline(Path::new(first)).map_or(error.hints, |hint| vec![hint]);
                 Error { message, hints, ..error }
             })?;

@@ -11,7 +11,7 @@ use crate::commands::results::cells_or_outputs;
 use crate::output::{columns, is_json, print_answer, reject_json_with};
 use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
-use cwm_core::{Error, list_some, visible};
+use cwm_core::{Error, escape_controls, list_some};
 use cwm_engine::KeyStatus;
 
 /// The number of rows that are shown as a table.
@@ -102,6 +102,6 @@ fn description(table: &TableSchema) -> String {
         several => format!("{} cells", several.len()),
     };
     let rows = table.columns.iter();
-    let rows = rows.map(|column| [format!("  {}", visible(&column.name)), visible(&column.data_type)]);
-    format!("{} ({cells})\n{}", visible(&table.name), columns(rows))
+    let rows = rows.map(|column| [format!("  {}", escape_controls(&column.name)), escape_controls(&column.data_type)]);
+    format!("{} ({cells})\n{}", escape_controls(&table.name), columns(rows))
 }

@@ -40,6 +40,25 @@ stages:
 }
 
 #[test]
+fn a_reader_of_two_cells_of_one_key_whose_files_are_missing_is_predicted() {
+    let text = r#"
+cwm: 1
+stages:
+  a: { stage: command, keep: false, with: { run: 'echo 1 > "$out"' } }
+  b: { stage: command, keep: false, with: { run: 'echo 1 > "$out"' } }
+  c: { stage: command, from: { a: a, b: b }, with: { run: 'cat "$in_a" "$in_b" > "$out"' } }
+"#;
+    let context = context(text);
+    assert_eq!(context.run(&[]).raw.code, 0);
+    context.write("pipeline.yaml", &context.read("pipeline.yaml").replace("cat ", "cat -- "));
+    for command in [&["status"][..], &["why"], &["run", "-n"]] {
+        assert_eq!(context.cwm(command).code, 0, "{command:?}");
+    }
+    let run = context.run(&[]);
+    assert!(run.ran.contains("c") && run.failed.is_empty(), "{}", run.raw.stdout);
+}
+
+#[test]
 fn the_largest_retry_of_cells_of_one_key_applies() {
     let stages = r#"
   A: { stage: command, with: { run: 'echo x >> HERE/count; test "$(wc -l < HERE/count)" -ge 3; echo 1 > "$out"' } }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::ActionFile;
-use cwm_core::{os, visible};
+use cwm_core::{escape_controls, os};
 use cwm_store::{HostInfo, RunInfo};
 
 /// Measures the resources that an action uses, from its start.
@@ -31,7 +31,7 @@ impl ResourceUsageTimer {
             peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
             machine: HostInfo { cores: action.resources.cores, ..HostInfo::here() },
             devices: action.resources.devices.clone(),
-            computed_on: computed_on.map(visible),
+            computed_on: computed_on.map(escape_controls),
             is_resumed,
             user: user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -50,7 +50,7 @@ pub fn user() -> String {
         let user = users.lines().find(|user| user.split(':').nth(2) == Some(number.as_str()))?;
         user.split(':').next().map(str::to_owned)
     };
-    visible(&named.or_else(of_number).unwrap_or_else(|| format!("uid{number}")))
+    escape_controls(&named.or_else(of_number).unwrap_or_else(|| format!("uid{number}")))
 }
 
 fn usage_of(who: i32) -> libc::rusage {

@@ -29,6 +29,6 @@ pub use locked::locked;
 pub use names::{NAME_RULE, is_label, is_name, list_names, nearest, suggest};
 pub use registry::{CodeOf, Registry};
 pub use text::{
-    duration, escape_controls_in_lines, exact_duration, format_time, join_some, list_some, parse_duration,
-    parse_setting_duration, plural, shell_quote, short_path, shorten, six_digits, strip_ansi, visible,
+    duration, escape_controls, escape_controls_in_lines, exact_duration, format_time, join_some, list_some,
+    parse_duration, parse_setting_duration, plural, shell_quote, short_path, shorten, six_digits, strip_ansi,
 };

@@ -136,7 +136,9 @@ impl Predictor<'_> {
             let Some(record) = self.cache_status.record(input).filter(|_| !self.force.contains(&input)) else {
                 continue;
             };
-            if self.is_rebuilt(input, record)? {
+            // Another cell of its key may have built it.
+            let is_built = self.cache_status.key(input).is_some_and(|key| self.scheduler.is_built(&key));
+            if !is_built && self.is_rebuilt(input, record)? {
                 self.wanted.insert(input);
                 lost_inputs.push(input);
             }

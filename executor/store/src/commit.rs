@@ -12,6 +12,7 @@ use cwm_contract::{FetchResult, Format};
 use rayon::prelude::*;
 
 use super::Store;
+use super::damage::{Check, ObjectState};
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::objects::{ProducedFile, list_files, shard_and_parent};
@@ -19,7 +20,7 @@ use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, 
 use super::records::next_number;
 use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
-use cwm_core::{Components, Digest, FileError, Key, visible};
+use cwm_core::{Components, Digest, FileError, Key, escape_controls};
 
 /// A finished action, before it is in the store.
 #[derive(Clone, Debug)]
@@ -112,7 +113,7 @@ impl Store {
         if let Some(log) = &log {
             commit.place_object(log)?;
         }
-        let cause = action.record.cause.iter().map(|line| visible(line)).collect();
+        let cause = action.record.cause.iter().map(|line| escape_controls(line)).collect();
         let record = ActionRecord { key, outputs, cause, log: log.map(|log| log.digest), ..action.record };
         let number = equal.as_ref().map_or(next_number(&numbered), |(file, _)| file.number);
         let sync =
@@ -200,8 +201,8 @@ impl Commit<'_> {
     fn hash_and_sync(&self, outputs: Vec<Vec<ProducedFile>>) -> Result<Vec<Vec<HashedFile>>> {
         let hash = |file: ProducedFile| {
             let digest = hash_own_file(&file.path)?;
-            let new = !self.store.has_intact(&digest, file.size)?;
-            Ok(HashedFile { file, digest, synced: new })
+            let synced = self.store.object_state(&digest, Some(file.size), Check::Size)? != ObjectState::Intact;
+            Ok(HashedFile { file, digest, synced })
         };
         // For less, starting threads takes longer than the work.
         let is_much = outputs.iter().flatten().map(|file| file.size.max(4096)).sum::<u64>() > 1 << 20;

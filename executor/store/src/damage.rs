@@ -105,12 +105,6 @@ impl Store {
         })
     }
 
-    /// Returns true if this object is there, with so many bytes, and was not changed since it was stored.
-    pub(super) fn has_intact(&self, digest: &Digest, size: u64) -> Result<bool> {
-        let check = Check::Seal(&DigestCache::without_cache(), i64::MAX);
-        Ok(self.object_state(digest, Some(size), check)? == ObjectState::Intact)
-    }
-
     /// Locks the replacing and quarantining of objects and trees, so that a corrupt one is not replaced by an intact one just before
     /// it is moved away. Nothing is locked where there is none yet.
     pub(super) fn lock_replacing(&self, object: &Path) -> Result<Option<File>> {

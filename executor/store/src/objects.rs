@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Store;
+use super::damage::{Check, ObjectState};
 use super::hashing::read_own_file;
 use super::manifest::Manifest;
 use super::mtime_seal;
@@ -90,7 +91,8 @@ impl Store {
         let place = self.object_path(digest);
         // Also for an object that is there: the process that placed it may have been killed before it synced them.
         unsynced.extend(shard_and_parent(&place));
-        if self.has_intact(digest, size)? {
+        // Hashed, whatever its times are: the record that is written next vouches for it.
+        if self.object_state(digest, Some(size), Check::Hash)? == ObjectState::Intact {
             return self.disk.remove(path);
         }
         if !is_synced {

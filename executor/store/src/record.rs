@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::eviction::EvictionReason;
 use cwm_core::files::{Result, from_json};
-use cwm_core::{Components, Digest, FileError, Key, OutputDigests, format_time, visible};
+use cwm_core::{Components, Digest, FileError, Key, OutputDigests, escape_controls, format_time};
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;
@@ -213,7 +213,7 @@ impl ActionRecord {
         let made = &self.circumstances;
         // Records from before they were checked may have control characters.
         let time = format_time(made.started);
-        let who = visible(&format!("{}@{}, {time}", made.user, made.machine.host));
+        let who = escape_controls(&format!("{}@{}, {time}", made.user, made.machine.host));
         if !self.is_recorded_by_hand() {
             return who;
         }
@@ -224,7 +224,7 @@ impl ActionRecord {
         // A path in a store (`objects/ab/cdef…`) means nothing to people.
         let file = |path: &PathBuf| match digest_of(path) {
             Some(digest) => format!("the result {}", digest.short()),
-            None => visible(&path.to_string_lossy()),
+            None => escape_controls(&path.to_string_lossy()),
         };
         let files: Vec<String> = made.taken_from.values().map(file).collect();
         format!("not computed: recorded from {} by {who}", files.join(", "))

@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Place, Source};
-use crate::text::{escape_controls_in_lines, visible};
+use crate::text::{escape_controls, escape_controls_in_lines};
 
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;
@@ -49,7 +49,7 @@ impl Diagnostics {
             group = match excerpt(source, &places) {
                 Some(snippet) => group.element(snippet),
                 None => {
-                    let origin = Origin::path(visible(&source.name)).line(place.line as usize);
+                    let origin = Origin::path(escape_controls(&source.name)).line(place.line as usize);
                     group.element(origin.char_column(place.column as usize))
                 }
             };
@@ -67,7 +67,7 @@ type Annotated<'a> = (Place, &'a str, AnnotationKind);
 /// The lines of these places, or nothing where there is no text or they are too long to be shown.
 fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'a, Annotation<'a>>> {
     let text = source.text.as_str();
-    let mut snippet = Snippet::source(escape_terminal(text)).path(visible(&source.name));
+    let mut snippet = Snippet::source(escape_terminal(text)).path(escape_controls(&source.name));
     for (place, label, kind) in places {
         let span = place.start as usize..place.end.max(place.start) as usize;
         let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
@@ -77,7 +77,8 @@ fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'
             return None;
         }
         let annotation = kind.span(span);
-        snippet = snippet.annotation(if label.is_empty() { annotation } else { annotation.label(visible(label)) });
+        snippet =
+            snippet.annotation(if label.is_empty() { annotation } else { annotation.label(escape_controls(label)) });
     }
     Some(snippet)
 }

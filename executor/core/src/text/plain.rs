@@ -6,21 +6,21 @@
 use cwm_contract::{escape_characters, is_hidden};
 
 /// Returns the text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
-pub fn visible(text: &str) -> String {
+pub fn escape_controls(text: &str) -> String {
     escape_characters(text, is_hidden)
 }
 
-/// Does the same as [`visible`] for a text of several lines. Line breaks and tabs stay.
+/// Does the same as [`escape_controls`] for a text of several lines. Line breaks and tabs stay.
 pub fn escape_controls_in_lines(text: &str) -> String {
     escape_characters(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// Returns a line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of
-/// the line), and colours and other sequences are left out. What is left of them goes through [`visible`].
+/// the line), and colours and other sequences are left out. What is left of them goes through [`escape_controls`].
 pub fn strip_ansi(line: &str) -> String {
     let text = anstream::adapter::strip_str(line).to_string();
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
-    visible(&last.replace('\t', "    "))
+    escape_controls(&last.replace('\t', "    "))
 }
 
 #[cfg(test)]
@@ -34,10 +34,10 @@ mod tests {
         let unseen = "\u{ad}\u{180e}\u{200b}\u{feff}\u{e0000}\u{e0041}\u{e0fff}";
         for hidden in [terminal, order, unseen].concat().chars() {
             let escaped = format!("a{}b", hidden.escape_default());
-            assert_eq!(visible(&format!("a{hidden}b")), escaped);
+            assert_eq!(escape_controls(&format!("a{hidden}b")), escaped);
             assert_eq!(escape_controls_in_lines(&format!("a{hidden}b")), escaped);
         }
-        assert_eq!(visible("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
+        assert_eq!(escape_controls("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
     }
 
     #[test]
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn what_people_read_stays_as_it_is() {
         let read = "Größe – “x” \\u 対局 ♞ 1 000…";
-        assert_eq!((visible(read), escape_controls_in_lines(read)), (read.to_owned(), read.to_owned()));
+        assert_eq!((escape_controls(read), escape_controls_in_lines(read)), (read.to_owned(), read.to_owned()));
         assert_eq!(escape_controls_in_lines("one\n\ttwo"), "one\n\ttwo");
-        assert_eq!(visible("one\n\ttwo"), r"one\n\ttwo");
+        assert_eq!(escape_controls("one\n\ttwo"), r"one\n\ttwo");
     }
 }

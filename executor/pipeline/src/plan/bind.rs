@@ -8,7 +8,7 @@ use super::ports::{Kind, Slot};
 use super::references::Reference;
 use super::substitute::all;
 use crate::spec::StageSpec;
-use cwm_core::{Diagnostic, Place, SpannedStr, list_names, list_some, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, escape_controls, list_names, list_some, suggest};
 
 /// An input with its sources.
 pub struct BoundInput {
@@ -182,6 +182,6 @@ fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Slot]) -> Diagn
     } else {
         suggest(&name.text, "inputs", names).or(Some("it has no inputs".into()))
     };
-    Diagnostic::at(name.place, format!("`{}` has no input `{}`", kind_name(stage), visible(&name.text)))
+    Diagnostic::at(name.place, format!("`{}` has no input `{}`", kind_name(stage), escape_controls(&name.text)))
         .maybe_hint(hint)
 }

@@ -10,7 +10,7 @@ use super::order::{EACH, Edges, Order, order};
 use super::substitute::Scope;
 use super::variables::Variables;
 use crate::spec::{Spec, StageSpec};
-use cwm_core::{Content, Diagnostic, Node, Place, Problems, SpannedStr, is_label, suggest, visible};
+use cwm_core::{Content, Diagnostic, Node, Place, Problems, SpannedStr, escape_controls, is_label, suggest};
 
 /// The most cells of a pipeline; more are a mistake.
 const MOST_CELLS: usize = 200_000;
@@ -86,7 +86,7 @@ pub fn matrices(
             None => {
                 let names = stages.iter().map(|stage| stage.name.text.as_str());
                 problems.push(
-                    Diagnostic::at(each.place, format!("there is no stage `{}`", visible(&each.text)))
+                    Diagnostic::at(each.place, format!("there is no stage `{}`", escape_controls(&each.text)))
                         .maybe_hint(suggest(&each.text, "stages", names)),
                 );
             }
@@ -183,7 +183,7 @@ fn values(name: &SpannedStr, written: &Node, scope: &Scope) -> Vec<AxisValue> {
         let own = || SpannedStr { text: node.value().to_string(), place: node.place };
         let SpannedStr { text: label, place } = label.cloned().unwrap_or_else(own);
         if !is_label(&label) {
-            problems.push(Diagnostic::at(place, format!("`{}` cannot be a label", visible(&label))).hint(
+            problems.push(Diagnostic::at(place, format!("`{}` cannot be a label", escape_controls(&label))).hint(
                 "a label has no `[`, `]`, `,`, `=`, no control characters, and no space around it: `{ label: value }`",
             ));
         } else if let Some(first) = seen.insert(label.clone(), place) {

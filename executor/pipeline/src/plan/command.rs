@@ -6,7 +6,7 @@ use cwm_contract::{Format, Shape, Value, Values};
 
 use super::{CommandPlan, OutputPlan};
 use crate::spec::{StageSpec, check_name, is_given, is_variable};
-use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, is_name, visible};
+use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, escape_controls, is_name};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
@@ -26,7 +26,7 @@ fn shell(node: Option<&Node>) -> Result<Vec<String>, Diagnostic> {
         _ => SHELLS.iter().find(|(name, _)| node.text() == Some(name)).map(|(_, words)| owned(words)),
     };
     words.filter(|words| words.first().is_some_and(|program| !program.is_empty())).ok_or_else(|| {
-        let found = visible(&node.value().to_string());
+        let found = escape_controls(&node.value().to_string());
         Diagnostic::at(node.place, format!("`shell` must be `bash`, `sh` or a list of text, not `{found}`"))
             .hint("a list is a program and its arguments, after which the command is put: `shell: [python3, -c]`")
     })
@@ -89,7 +89,7 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
         output.shape = Shape::File(text.leak());
     } else {
         problems.push(
-            Diagnostic::at(place, format!("`{}` cannot be an extension", visible(&text)))
+            Diagnostic::at(place, format!("`{}` cannot be an extension", escape_controls(&text)))
                 .hint("letters and digits, without a dot in front: `csv`, `pgn.zst`"),
         );
     }
@@ -110,7 +110,7 @@ pub fn command(
         let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
         if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
             problems.push(
-                Diagnostic::at(key.place, format!("variable `{}` has two values", visible(&key.text)))
+                Diagnostic::at(key.place, format!("variable `{}` has two values", escape_controls(&key.text)))
                     .related(word.place, "the other is that of cwm's own environment")
                     .hint("name it in `with` or in `env`"),
             );
@@ -118,7 +118,7 @@ pub fn command(
         if taken || !is_variable(&key.text) {
             let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
             let hint = "each key of `with` but `run` and `shell` is a variable of the command's environment";
-            let message = format!("`{}` cannot name a variable here", visible(&key.text));
+            let message = format!("`{}` cannot name a variable here", escape_controls(&key.text));
             problems.push(Diagnostic::at(key.place, message).hint(format!("{hint}; {why}")));
         }
         match node.scalar() {

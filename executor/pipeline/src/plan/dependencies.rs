@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use globset::{GlobBuilder, GlobMatcher};
 
 use cwm_core::files::{EXPORT_LIST, TEMPORARY, exported_files};
-use cwm_core::{Diagnostic, Problems, SpannedStr, read_regular_file, visible};
+use cwm_core::{Diagnostic, Problems, SpannedStr, escape_controls, read_regular_file};
 
 /// Folders that tools write into a folder of sources: Python's compiled files and git's data. If they were dependencies, running a
 /// script by hand, or a commit, would change the key of every command that depends on the folder.
@@ -33,7 +33,7 @@ pub fn names_below(path: &Path) -> Option<Vec<&str>> {
 
 /// The files that a path or a glob names. A problem has no place yet.
 fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
-    let shown = visible(text);
+    let shown = escape_controls(text);
     let parts = names_below(Path::new(text)).ok_or_else(|| {
         Diagnostic::nowhere(format!("`{shown}` leaves the pipeline's folder"))
             .hint("a dependency is in that folder or below it")

@@ -9,7 +9,7 @@ use super::ports::find_output;
 use super::references::address;
 use super::substitute::Scope;
 use cwm_contract::{Format, Label};
-use cwm_core::{Diagnostic, Node, Place, SpannedStr, visible};
+use cwm_core::{Diagnostic, Node, Place, SpannedStr, escape_controls};
 
 impl Planner<'_> {
     /// Resolves the exports of the file. Those that are wrong are reported and left out.
@@ -46,7 +46,8 @@ impl Planner<'_> {
         let shown = node.value().to_string();
         let path = self.folders.absolute(&shown, Some(node.value_place()));
         self.problems.push(if path.components().any(|part| part == Component::ParentDir) {
-            let message = format!("`{}` leads upwards, and what `..` means may depend on links", visible(&shown));
+            let message =
+                format!("`{}` leads upwards, and what `..` means may depend on links", escape_controls(&shown));
             let hint = "export into a folder below the pipeline (`report/`), or name the place from the root (`/…`)";
             node.problem(message).hint(hint)
         } else if self.folders.file.starts_with(&path) {

@@ -8,7 +8,7 @@ use super::references::Reference;
 use super::substitute::Scope;
 use crate::spec::SourceSpec;
 use cwm_contract::SourceLocation;
-use cwm_core::{Place, SpannedStr, visible};
+use cwm_core::{Place, SpannedStr, escape_controls};
 
 /// A source of an input.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Planner<'_> {
         let node = scope.node(&source.text)?;
         let text = self.problems.text(&node, "a reference")?.text;
         if SourceLocation::is_url(&text) {
-            let message = format!("`from` takes a stage or a file, and {} is a URL", visible(&text));
+            let message = format!("`from` takes a stage or a file, and {} is a URL", escape_controls(&text));
             self.problems.push(node.problem(message).hint(
                 "a `download` stage takes it: `games: { stage: download, with: { source: URL } }`, and here `games`",
             ));

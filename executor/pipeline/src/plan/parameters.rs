@@ -7,7 +7,7 @@ use cwm_contract::{ParameterError, ParameterSpec, SourceFiles, SourceLocation, S
 
 use super::build::Planner;
 use super::substitute::all;
-use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, nearest, suggest, visible};
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, escape_controls, nearest, suggest};
 
 /// The folders that paths are relative to.
 pub struct Folders {
@@ -63,7 +63,7 @@ impl Planner<'_> {
         let find = |name: &str| with.iter().find(|(key, _)| key.text == name).map(|(_, node)| node);
         let known = || specs.iter().map(|spec| spec.name);
         for (key, _) in with.iter().filter(|(key, _)| !known().any(|name| name == key.text)) {
-            let message = format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text));
+            let message = format!("`{}` has no parameter `{}`", stage.kind(), escape_controls(&key.text));
             let hint = suggest(&key.text, "parameters", known()).or(Some("it has none".into()));
             self.problems.push(Diagnostic::at(key.place, message).maybe_hint(hint));
         }

@@ -6,7 +6,7 @@ use super::build::Planner;
 use super::references::Reference;
 use super::{OutputPlan, command};
 use crate::spec::{COMMAND, StageSpec};
-use cwm_core::{Diagnostic, Problems, Registry, list_names, suggest, visible};
+use cwm_core::{Diagnostic, Problems, Registry, escape_controls, list_names, suggest};
 
 /// A kind of stage, with its declarations.
 pub struct Kind {
@@ -50,7 +50,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Opti
                 .hint(format!("build it with the cargo feature `{}`, which is on by default", word.text))
         } else {
             let kinds = [COMMAND].into_iter().chain(registry.iter().map(|stage| stage.kind()));
-            Diagnostic::at(word.place, format!("there is no kind of stage `{}`", visible(&word.text)))
+            Diagnostic::at(word.place, format!("there is no kind of stage `{}`", escape_controls(&word.text)))
                 .maybe_hint(suggest(&word.text, "kinds", kinds))
         };
         problems.push(problem);
@@ -130,7 +130,7 @@ pub fn find_output<'o>(
     format: &Format,
 ) -> Result<&'o OutputPlan, Diagnostic> {
     if let Some(port) = port {
-        let problem = || Diagnostic::nowhere(format!("stage `{stage}` has no output `{}`", visible(port)));
+        let problem = || Diagnostic::nowhere(format!("stage `{stage}` has no output `{}`", escape_controls(port)));
         let named = outputs.iter().find(|output| output.name == port);
         return named.ok_or_else(|| problem().hint(all_of(stage, outputs)));
     }

@@ -6,7 +6,7 @@ use cwm_contract::Label;
 
 use super::build::Planner;
 use super::cells::{Axis, Matrix};
-use cwm_core::{Diagnostic, Place, SpannedStr, suggest, visible};
+use cwm_core::{Diagnostic, Place, SpannedStr, escape_controls, suggest};
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     // After the axes, whose labels may have points.
     let end = match text.find(['[', '.']) {
         Some(at) if text[at..].starts_with('[') => {
-            text.find(']').ok_or_else(|| format!("`{}` has no closing bracket", visible(text)))? + 1
+            text.find(']').ok_or_else(|| format!("`{}` has no closing bracket", escape_controls(text)))? + 1
         }
         Some(at) => at,
         None => text.len(),
@@ -34,11 +34,11 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     let port = match rest.strip_prefix('.') {
         Some(port) if !port.is_empty() => Some(port),
         None if rest.is_empty() => None,
-        _ => return Err(format!("`{}` is not a reference", visible(text))),
+        _ => return Err(format!("`{}` is not a reference", escape_controls(text))),
     };
-    let label: Label = label.parse().map_err(|problem: String| visible(&problem))?;
+    let label: Label = label.parse().map_err(|problem: String| escape_controls(&problem))?;
     if label.stage.is_empty() {
-        return Err(format!("`{}` does not begin with the name of a stage", visible(text)));
+        return Err(format!("`{}` does not begin with the name of a stage", escape_controls(text)));
     }
     Ok(Address { label, port })
 }
@@ -58,12 +58,12 @@ impl Address<'_> {
             let Some(position) = axes.iter().position(|(name, ..)| name == axis) else {
                 let names = axes.iter().map(|(name, ..)| *name);
                 let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
-                let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", visible(axis)));
+                let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", escape_controls(axis)));
                 return Err(problem.maybe_hint(hint));
             };
             let (_, place, labels) = &axes[position];
             if !labels.contains(&label.as_str()) {
-                let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", visible(label));
+                let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", escape_controls(label));
                 let hint = suggest(label, "values", labels.iter().copied());
                 let related = place.map(|place| (place, "the axis".to_owned())).into_iter().collect();
                 return Err(Diagnostic { related, ..Diagnostic::nowhere(message).maybe_hint(hint) });
@@ -105,7 +105,7 @@ impl Planner<'_> {
         let Some(&stage) = self.numbers.get(address.label.stage.as_str()) else {
             return Err(self.file_without_slash(&word.text, word.place).unwrap_or_else(|| {
                 let names = self.stages.iter().map(|stage| stage.spec.name.text.as_str());
-                let message = format!("there is no stage `{}`", visible(&address.label.stage));
+                let message = format!("there is no stage `{}`", escape_controls(&address.label.stage));
                 wrong(message).maybe_hint(suggest(&address.label.stage, "stages", names))
             }));
         };
@@ -128,7 +128,7 @@ impl Planner<'_> {
         if !self.folders.absolute(text, Some(place)).is_file() {
             return None;
         }
-        let shown = visible(text);
+        let shown = escape_controls(text);
         let message = format!("`{shown}` names a stage, not the file of that name: a path has a `/`");
         Some(Diagnostic::at(place, message).hint(format!("for the file write `./{shown}`")))
     }

@@ -7,7 +7,7 @@ use cwm_contract::Format;
 use super::Plan;
 use super::ports::find_output;
 use super::references::{Address, address};
-use cwm_core::{Error, suggest, visible};
+use cwm_core::{Error, escape_controls, suggest};
 
 impl Plan {
     /// Returns the cells that `stage` or `stage[axis=value,…]` means, in the plan's order; axes may be left out.
@@ -18,7 +18,7 @@ impl Plan {
         let address = read(text)?;
         let cells = self.cells_at(&address)?;
         let Some(port) = address.port else { return Ok(cells) };
-        let message = format!("`{}` names the output `{port}`, and a stage is needed here", visible(text));
+        let message = format!("`{}` names the output `{port}`, and a stage is needed here", escape_controls(text));
         Err(Error::usage(message)
             .hint(format!("leave the output out: `{}`", text[..text.len() - port.len()].trim_end_matches('.'))))
     }
@@ -56,7 +56,7 @@ impl Plan {
     fn cells_at(&self, address: &Address) -> Result<Vec<usize>, Error> {
         let Some(stage) = self.stages.iter().find(|stage| stage.name == address.label.stage) else {
             let names = self.stages.iter().map(|stage| stage.name.as_str());
-            let message = format!("this pipeline has no stage `{}`", visible(&address.label.stage));
+            let message = format!("this pipeline has no stage `{}`", escape_controls(&address.label.stage));
             return Err(refused(message, suggest(&address.label.stage, "stages", names)));
         };
         let labels = |axis: usize| {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::spec::{parse_yaml, unfit_for_variable};
-use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, list_names, nearest, visible};
+use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, escape_controls, list_names, nearest};
 
 use super::substitute::Scope;
 
@@ -48,12 +48,12 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
         let source = index as u32 + 1;
         let place = Place::in_text(source, text, 0..text.len());
         if sets[..index].iter().any(|(earlier, _)| earlier == name) {
-            problems.push(Diagnostic::at(place, format!("`{}` is set twice", visible(name))));
+            problems.push(Diagnostic::at(place, format!("`{}` is set twice", escape_controls(name))));
         }
         if !values.contains_key(name) {
             let known: Vec<_> = written.iter().map(|(name, _)| name.text.as_str()).collect();
             let listed = list_names(&known).map_or("it has none".into(), |list| format!("it has {list}"));
-            let message = format!("this pipeline has no variable `{}`; {listed}", visible(name));
+            let message = format!("this pipeline has no variable `{}`; {listed}", escape_controls(name));
             let meant = nearest(name, known).map(|near| format!("did you mean `{near}`?"));
             problems.push(Diagnostic::at(place, message).maybe_hint(meant));
             continue;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cwm_contract::Value;
 
 use super::stage::{COMMAND_KEYS, KEYS as STAGE_KEYS, StageSpec};
-use cwm_core::{Content, Diagnostic, NAME_RULE, Node, Place, Problems, SpannedStr, is_name, visible};
+use cwm_core::{Content, Diagnostic, NAME_RULE, Node, Place, Problems, SpannedStr, escape_controls, is_name};
 
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;
@@ -67,7 +67,7 @@ fn is_version(root: &Node, version: Option<&Node>, problems: &Problems) -> bool 
             problems.push(node.problem(message).hint("use a newer cwm for this file"));
             return false;
         }
-        Some((node, _)) => node.problem(format!("there is no format `{}`", visible(&node.value().to_string()))),
+        Some((node, _)) => node.problem(format!("there is no format `{}`", escape_controls(&node.value().to_string()))),
         None => root.problem("the version of the format is missing"),
     };
     problems.push(problem.hint(format!("write `cwm: {FORMAT}` at the top")));
@@ -142,7 +142,7 @@ fn exports(node: &Node, problems: &Problems) -> Vec<(SpannedStr, Node)> {
 /// Reports a text that is no name.
 pub fn check_name(name: &SpannedStr, what: &str, problems: &Problems) {
     if !is_name(&name.text) {
-        let message = format!("`{}` cannot be the name of {what}", visible(&name.text));
+        let message = format!("`{}` cannot be the name of {what}", escape_controls(&name.text));
         problems.push(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::inputs::{InputSpec, from};
 use super::pipeline::check_name;
-use cwm_core::{Diagnostic, Node, Problems, SpannedStr, visible};
+use cwm_core::{Diagnostic, Node, Problems, SpannedStr, escape_controls};
 
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
@@ -109,7 +109,7 @@ impl StageSpec {
 fn env(node: &Node, problems: &Problems) -> Vec<SpannedStr> {
     let mut words = problems.text_list(node, "`env`");
     words.retain(|word| {
-        let shown = visible(&word.text);
+        let shown = escape_controls(&word.text);
         let good = is_variable(&word.text);
         if !good {
             problems.push(Diagnostic::at(word.place, format!("`{shown}` cannot name a variable")));

@@ -2,7 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use cwm_core::{Diagnostic, Place, visible};
+use cwm_core::{Diagnostic, Place, escape_controls};
 
 /// Returns the parser's error at its place in `text`, with a hint where the cause is a usual one.
 pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Diagnostic {
@@ -19,7 +19,7 @@ pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Diagnostic {
             return Diagnostic::at(place, "this alias refers to no anchor").hint(hint);
         }
         ErrorKind::RecursionLimitExceeded => return too_large(place, "more than 64 levels of nesting"),
-        _ => format!("this is not YAML: {}", visible(&error.info())),
+        _ => format!("this is not YAML: {}", escape_controls(&error.info())),
     };
     let hint = usual_cause(&message, text, start);
     Diagnostic::at(place, message).maybe_hint(hint.map(str::to_owned))

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{RemoteError, Result};
-use cwm_core::visible;
+use cwm_core::escape_controls;
 
 /// Returns the entries of the profile that the environment names, else of `default`, in the files that the environment names,
 /// else in those of the home folder.
@@ -26,7 +26,7 @@ pub fn read() -> Result<BTreeMap<String, String>> {
         return Err(RemoteError::Refused(format!(
             "AWS_PROFILE names the profile `{}`, and neither ~/.aws/credentials nor ~/.aws/config (or what \
              AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name) has entries of it",
-            visible(name)
+            escape_controls(name)
         )));
     }
     Ok(values)

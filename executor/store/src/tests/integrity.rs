@@ -228,6 +228,21 @@ fn an_object_changed_to_the_same_size_with_its_time_put_back_is_found() {
 }
 
 #[test]
+fn a_record_of_the_same_content_does_not_vouch_for_a_changed_object_with_its_time_put_back() {
+    let (_folder, store) = new_store();
+    let first = stored(&store, "a");
+    await_tick(&store, &first);
+    let object = store.object_path(&of("hello"));
+    let time = fs::metadata(&object).unwrap().modified().unwrap();
+    overwrite(&object, "hallo");
+    fs::File::open(&object).unwrap().set_modified(time).unwrap();
+    let second = stored(&store, "b");
+    assert_eq!(fs::read_to_string(&object).unwrap(), "hello");
+    assert_eq!(missing_or_corrupt(&store, &second).0, []);
+    assert_eq!(missing_or_corrupt(&store, &first).0, []);
+}
+
+#[test]
 fn an_object_with_another_mode_or_a_second_name_is_hashed_once_and_is_no_damage() {
     let (folder, store) = new_store();
     let record = stored(&store, "a");
