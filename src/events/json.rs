@@ -23,8 +23,8 @@ impl EventSink for Json {
 pub struct RunLog {
     folder: PathBuf,
     file: Option<File>,
-    /// The events before the first cell starts. One takes as much memory as a cell's record.
-    earlier: Vec<Box<RunEvent>>,
+    /// The events before the first cell starts.
+    earlier: Vec<RunEvent>,
 }
 
 impl RunLog {
@@ -54,7 +54,7 @@ impl EventSink for RunLog {
         }
         match &mut self.file {
             Some(file) => append(file, event),
-            None => self.earlier.push(Box::new(event.clone())),
+            None => self.earlier.push(event.clone()),
         }
     }
 }

@@ -82,9 +82,9 @@ fn count<S: Serializer>(results: &[RootedResult], serializer: S) -> std::result:
     serializer.serialize_u64(results.len() as u64)
 }
 
-/// Records after a run that the store has seen its lock file, and that its results, of these `keys`, were used. Nothing is written if the root is
-/// younger than a day, unless the lock file is changed. The root is written anew where the run also has new results, so that
-/// a run that finds all of its results writes nothing here.
+/// Records after a run that the store has seen its lock file, and that its results, of these `keys`, were used. Nothing is
+/// written if the root is younger than a day, unless the lock file is changed. The root is written anew where the run also has
+/// new results, so that a run that finds all of its results writes nothing here.
 ///
 /// # Errors
 /// The store cannot be written.
