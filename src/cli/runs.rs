@@ -67,7 +67,7 @@ pub struct ExecutionArguments {
     pub device: Option<cwm_contract::DeviceChoice>,
     /// The executor, in place of the one in `cwm.toml`
     #[arg(long, value_enum, value_name = "NAME")]
-    pub executor: Option<Executor>,
+    pub executor: Option<ExecutorChoice>,
     /// Submit the run itself as a Slurm job, and exit
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
@@ -89,7 +89,7 @@ pub struct SharingArguments {
 
 /// The executor of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Executor {
+pub enum ExecutorChoice {
     /// Processes on this machine
     Local,
     /// Jobs of Slurm

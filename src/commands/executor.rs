@@ -1,6 +1,6 @@
 //! The executor of a run: this machine, or Slurm.
 
-use crate::cli::{Executor, RunArguments};
+use crate::cli::{ExecutorChoice, RunArguments};
 use crate::hints;
 use crate::output::print;
 use crate::workspace::Workspace;
@@ -19,7 +19,7 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettin
         hints::remember_executor(value.get_name());
     }
     let by_default = site.executor == ExecutorKind::Slurm;
-    if !arguments.execution.executor.map_or(by_default, |chosen| chosen == Executor::Slurm) {
+    if !arguments.execution.executor.map_or(by_default, |chosen| chosen == ExecutorChoice::Slurm) {
         if arguments.execution.detach {
             return Err(Error::usage("`--detach` leaves a run to a batch system")
                 .hint("add `--executor slurm`, or `executor = \"slurm\"` to cwm.toml"));

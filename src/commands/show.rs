@@ -162,7 +162,7 @@ mod tests {
             let run = json!({
                 "started": "2026-01-01T00:00:00Z", "wall_seconds": 60.0, "user_seconds": 50.0, "system_seconds": 1.0,
                 "peak_memory_bytes": 1000, "machine": { "host": "h", "cores": 2, "os": "linux" }, "devices": [],
-                "goes_on": is_resumed, "user": "u", "cwm_version": "0.1.0",
+                "is_resumed": is_resumed, "user": "u", "cwm_version": "0.1.0",
             });
             serde_json::from_value(run).unwrap()
         };

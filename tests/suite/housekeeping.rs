@@ -211,10 +211,10 @@ fn unkept_files_are_evicted_after_their_readers_and_rebuilt_when_needed() {
     run.ran_just(&["first", "second", "third"]);
     assert!(run.raw.stdout.contains("evicted (`keep: false`)"), "{}", run.raw.stdout);
     let listed = context.reported(&["store", "ls", "second", "--json"]);
-    assert_eq!(listed[0]["state"], "dropped");
+    assert_eq!(listed[0]["state"], "not kept");
     let bytes = listed[0]["digest"].clone();
     let status = context.cwm(&["status"]);
-    assert!(status.stdout.contains("2 cached, 1 dropped"), "{}", status.stdout);
+    assert!(status.stdout.contains("2 cached, 1 not kept"), "{}", status.stdout);
     assert!(context.cwm(&["why", "second"]).stdout.contains("second: cached"));
     context.is_clean();
     assert!(context.cwm(&["store", "gc"]).stdout.contains("nothing to delete"));
@@ -231,7 +231,7 @@ fn unkept_files_are_evicted_after_their_readers_and_rebuilt_when_needed() {
     run.ran_just(&["second", "third"]);
     assert_eq!(run.causes["second"], "its files were evicted (`keep: false`)");
     let listed = context.reported(&["store", "ls", "second", "--json"]);
-    assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("dropped"), &bytes));
+    assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("not kept"), &bytes));
 
     // Asked for by name it is still made again at need only; without `keep: false` the next that reads it keeps it.
     context.edit("pipeline.yaml", "keep: false, ", "");
@@ -270,7 +270,7 @@ fn unkept_files_stay_while_a_tag_pipeline_export_or_equal_content_needs_them() {
     assert_eq!(state(&tagged), "present");
     assert_eq!(tagged.cwm(&["store", "tag", "mine", "--delete"]).code, 0);
     tagged.run(&[]).ran_just(&[]);
-    assert_eq!(state(&tagged), "dropped");
+    assert_eq!(state(&tagged), "not kept");
     tagged.is_clean();
 
     // A part of the pipeline leaves it to the readers that have not run.
@@ -280,7 +280,7 @@ fn unkept_files_stay_while_a_tag_pipeline_export_or_equal_content_needs_them() {
     part.run(&["third"]).ran_just(&["first", "second", "third"]);
     assert_eq!(state(&part), "present");
     part.run(&[]).ran_just(&["fourth"]);
-    assert_eq!(state(&part), "dropped");
+    assert_eq!(state(&part), "not kept");
 
     let wrong = Context::with(&CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: maybe,"));
     let ran = wrong.cwm(&["run"]);

@@ -277,6 +277,6 @@ stages:
     for set in ["n=2", "n=3"] {
         context.run(&["--set", set]).ran_just(&["big", "small"]);
         let status = ran(context.cwm(&["status", "--set", set])).stdout;
-        assert!(status.contains("dropped    big"), "{status}");
+        assert!(status.contains("not kept   big"), "{status}");
     }
 }

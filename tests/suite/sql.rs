@@ -67,7 +67,7 @@ fn tables_are_listed() {
     let json: serde_json::Value =
         serde_json::from_str(&answered(context.cwm(&["sql", "hostile", "--tables", "--json"]))).expect("JSON");
     assert_eq!(json[0]["cells"][0], "hostile");
-    assert_eq!(json[0]["columns"][0], serde_json::json!({ "name": "cell", "holds": "text" }));
+    assert_eq!(json[0]["columns"][0], serde_json::json!({ "name": "cell", "data_type": "text" }));
 }
 
 #[test]

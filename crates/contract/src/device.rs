@@ -84,7 +84,6 @@ pub struct DeviceInfo {
     /// `cpu`, `cuda:0`, …; `cuda` where there is none.
     pub name: String,
     /// A description; or the reason why it cannot be used, and a remedy.
-    #[serde(rename = "about")]
     pub description: String,
     /// True if it can be used.
     pub usable: bool,

@@ -61,7 +61,6 @@ pub struct ColumnSchema {
     /// Its name in queries.
     pub name: String,
     /// Its type, such as `uint32`, `text` or `list of uint16`.
-    #[serde(rename = "holds")]
     pub data_type: String,
 }
 

@@ -9,7 +9,7 @@ use super::attempt::Attempt;
 use super::protocol::{ActionFailure, ActionFailureKind};
 use super::{ActionInput, Artifact, command_stage};
 use cwm_core::{Error, FileError};
-use cwm_store::{Content, FileFingerprint, OutputRecord, OutputSnapshot, Store};
+use cwm_store::{FileFingerprint, OutputContent, OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
 pub struct Inputs {
@@ -110,12 +110,12 @@ impl Inputs {
     }
 
     /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
-    pub fn content(&self, path: &Path) -> Option<Content> {
+    pub fn content(&self, path: &Path) -> Option<OutputContent> {
         if let Some(file) = self.external_files.iter().find(|snapshot| snapshot.path == path) {
-            return Some(Content::External(file.clone()));
+            return Some(OutputContent::External(file.clone()));
         }
         let stored = self.stored.iter().find(|input| input.path == path);
-        stored.map(|input| Content::InStore(input.output.clone()))
+        stored.map(|input| OutputContent::InStore(input.output.clone()))
     }
 
     /// Fails if an input changed since it was found: the result is then not that of the inputs.

@@ -16,7 +16,7 @@ use super::streams::{StageReport, StageReporter, log_to};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
 use cwm_core::{Digest, Error, FileError, FileErrorKind, OutputDigests, locked};
-use cwm_store::{ActionRecord, Content, Difference, NewAction, NewOutput, OutputShape, RunInfo};
+use cwm_store::{ActionRecord, Difference, NewAction, NewOutput, OutputContent, OutputShape, RunInfo};
 
 impl Attempt<'_> {
     /// Does the work and records the result, whose digests are returned by output name. `is_resumed` is true if it resumes from a
@@ -200,7 +200,7 @@ impl Attempt<'_> {
             let made = &paths[name];
             let content = match reported.passed_through.get(name) {
                 // Moved only now, so that an interruption before this has lost nothing.
-                Some(path) if path.starts_with(self.work.checkpoint_folder()) => Content::Local(path.clone()),
+                Some(path) if path.starts_with(self.work.checkpoint_folder()) => OutputContent::Local(path.clone()),
                 Some(path) => inputs.content(path).ok_or_else(|| {
                     let path = path.display();
                     Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs"))
@@ -214,9 +214,9 @@ impl Attempt<'_> {
                     );
                     return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
                 }
-                None => Content::Local(made.clone()),
+                None => OutputContent::Local(made.clone()),
             };
-            let is_folder = output.or_folder && matches!(&content, Content::Local(path) if path.is_dir());
+            let is_folder = output.or_folder && matches!(&content, OutputContent::Local(path) if path.is_dir());
             let shape = if is_folder { OutputShape::Folder } else { output.shape.clone() };
             outputs.insert(name.clone(), NewOutput { format: output.format.clone(), shape, content });
         }

@@ -226,7 +226,6 @@ pub enum RunEvent {
         /// The skipped cells.
         skipped: Vec<SkippedCell>,
         /// The command that retries them.
-        #[serde(rename = "again")]
         retry_command: String,
     },
     /// A transfer of files from or to a remote begins.

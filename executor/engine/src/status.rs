@@ -122,8 +122,8 @@ pub enum CellStatus {
     #[serde(rename = "not pulled")]
     NotPulled,
     /// It is done, and its files are not kept.
-    #[serde(rename = "dropped")]
-    Evicted,
+    #[serde(rename = "not kept")]
+    NotKept,
     /// It ran again with another result than the one that its reader had read.
     #[serde(rename = "ran again")]
     Reran,
@@ -150,14 +150,14 @@ impl CellStatus {
             None => CellStatus::Incomplete,
             Some(EvictionReason::Collected) => CellStatus::Collected,
             Some(EvictionReason::NotPulled) => CellStatus::NotPulled,
-            Some(EvictionReason::NotKept) => CellStatus::Evicted,
+            Some(EvictionReason::NotKept) => CellStatus::NotKept,
         }
     }
 
     /// Returns true if the cell is done and would not run.
     pub fn is_cached(self) -> bool {
-        use CellStatus::{Cached, Collected, Evicted, Incomplete, NotPulled};
-        matches!(self, Cached | Incomplete | Collected | NotPulled | Evicted)
+        use CellStatus::{Cached, Collected, Incomplete, NotKept, NotPulled};
+        matches!(self, Cached | Incomplete | Collected | NotPulled | NotKept)
     }
 
     /// Returns the status as a verb.

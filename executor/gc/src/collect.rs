@@ -79,12 +79,10 @@ pub struct GcReport {
     /// Bytes in quarantine.
     pub quarantine_bytes: u64,
     /// Bytes that an interrupted collection left over in `garbage/`.
-    #[serde(rename = "aside_bytes")]
     pub garbage_bytes: u64,
     /// All bytes of content that stay.
     pub staying_bytes: u64,
     /// Bytes of content that stay, by the strongest reason.
-    #[serde(rename = "stays")]
     pub retained_bytes: BTreeMap<Retention, u64>,
     /// The roots.
     pub roots: Vec<Root>,

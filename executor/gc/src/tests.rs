@@ -18,7 +18,7 @@ use cwm_core::files::Hook;
 use cwm_core::{Components, Digest, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{
-    ActionRecord, Content, DigestCache, EvictionReason, NewAction, NewOutput, OutputShape, RunInfo, Store,
+    ActionRecord, DigestCache, EvictionReason, NewAction, NewOutput, OutputContent, OutputShape, RunInfo, Store,
 };
 
 const NOW: fn() -> Timestamp = Timestamp::now;
@@ -57,8 +57,11 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
     }
     // Logs are often equal, as empty ones are.
     fs::write(work.log(), format!("log of {}", text.chars().take(1).collect::<String>())).unwrap();
-    let output =
-        |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Local(work.out().join(file)) };
+    let output = |file: &str, shape| NewOutput {
+        format: Format::ANY,
+        shape,
+        content: OutputContent::Local(work.out().join(file)),
+    };
     let fetch = FetchRequest { url: "https://example.org/x".into(), first_bytes: None };
     let came = FetchResult { fetch, sha256: "0".repeat(64), bytes: 1 };
     let fetched = if fetched { vec![came] } else { Vec::new() };

@@ -25,7 +25,7 @@ use cwm_project::site::Remote;
 const COOLDOWN: Duration = Duration::from_secs(60);
 
 /// The content of an object, piece by piece.
-pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
+pub type ContentStream = BoxStream<'static, object_store::Result<Bytes>>;
 
 /// A remote that requests can be made of.
 pub struct Client {
@@ -157,7 +157,7 @@ impl Client {
     ///
     /// # Errors
     /// It is not there, is shorter, or does not come.
-    pub async fn stream(&self, name: &str, from: u64, size: u64) -> Result<Body> {
+    pub async fn stream(&self, name: &str, from: u64, size: u64) -> Result<ContentStream> {
         // A shared folder may hold what is no file, such as a pipe, which a reader would wait for, or a file that is too short.
         if let Some(folder) = &self.location.folder
             && folder_writer::size(&folder.join(name))?.ok_or(RemoteError::NotFound)? < size
@@ -173,7 +173,7 @@ impl Client {
     ///
     /// # Errors
     /// It does not come.
-    pub async fn piece(&self, body: &mut Body) -> Result<Option<Bytes>> {
+    pub async fn piece(&self, body: &mut ContentStream) -> Result<Option<Bytes>> {
         match timeout(self.idle_timeout, body.next()).await {
             Ok(piece) => piece.transpose().map_err(|error| self.error(&error)),
             Err(_) => Err(RemoteError::Unreachable(no_answer(self.idle_timeout).to_string())),

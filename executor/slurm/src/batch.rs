@@ -78,7 +78,7 @@ pub struct BatchTask {
     /// True if it is done even if it is recorded.
     pub force: bool,
     /// The options of the attempt.
-    #[serde(rename = "terms")]
+    #[serde(alias = "terms")]
     pub options: AttemptOptions,
 }
 

@@ -41,12 +41,12 @@ pub struct NewOutput {
     /// A file or a folder.
     pub shape: OutputShape,
     /// Its content.
-    pub content: Content,
+    pub content: OutputContent,
 }
 
 /// The content of an output.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum OutputContent {
     /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
     Local(PathBuf),
     /// A file from outside, referenced in place.
@@ -79,8 +79,8 @@ impl Store {
         let key = action.record.components.key();
         let mut commit = Commit { store: self, unsynced: BTreeSet::new() };
         let listed = action.outputs.values().map(|output| match &output.content {
-            Content::Local(path) => list_files(path, &output.shape),
-            Content::External(_) | Content::InStore(_) => Ok(Vec::new()),
+            OutputContent::Local(path) => list_files(path, &output.shape),
+            OutputContent::External(_) | OutputContent::InStore(_) => Ok(Vec::new()),
         });
         let log = action.log.as_deref().map(|path| list_files(path, &OutputShape::File { extension: String::new() }));
         let listed = listed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
@@ -219,14 +219,14 @@ impl Commit<'_> {
     fn place_output(&mut self, output: &NewOutput, files: Vec<HashedFile>) -> Result<OutputRecord> {
         let (format, shape) = (output.format.clone(), output.shape.clone());
         let path = match &output.content {
-            Content::External(FileFingerprint { path, stat, digest, .. }) => {
+            OutputContent::External(FileFingerprint { path, stat, digest, .. }) => {
                 // Bytes from a pipe are in the store already, and in no file outside.
                 let is_ingested = *path == self.store.object_path(digest);
                 let outside = (!is_ingested).then(|| self.store.reference(path));
                 return Ok(OutputRecord { digest: *digest, size: stat.size, shape, format, outside });
             }
-            Content::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
-            Content::Local(path) => path,
+            OutputContent::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
+            OutputContent::Local(path) => path,
         };
         files.iter().try_for_each(|file| self.place_object(file))?;
         let (digest, size) = match (&shape, files.as_slice()) {

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::commit::{Content, NewOutput};
+use super::commit::{NewOutput, OutputContent};
 use super::hashing::hash_own_file;
 use super::manifest::ManifestFile;
 use super::objects::{ProducedFile, list_files};
@@ -80,8 +80,9 @@ impl Store {
             Difference { output: name.to_owned(), file: (!file.is_empty()).then(|| file.to_owned()), how, byte, line }
         };
         let path = match &made.content {
-            Content::Local(path) => path,
-            Content::External(FileFingerprint { digest, .. }) | Content::InStore(OutputRecord { digest, .. }) => {
+            OutputContent::Local(path) => path,
+            OutputContent::External(FileFingerprint { digest, .. })
+            | OutputContent::InStore(OutputRecord { digest, .. }) => {
                 let is_equal = *digest == recorded.digest;
                 return Ok(if is_equal { Vec::new() } else { vec![difference("", DifferenceKind::Content, None)] });
             }

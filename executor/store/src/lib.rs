@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use commit::{Content, NewAction, NewOutput, RecordedAction};
+pub use commit::{NewAction, NewOutput, OutputContent, RecordedAction};
 pub use compare::{Difference, DifferenceKind};
 pub use completeness::MissingContent;
 pub use damage::{Corruption, Finding};

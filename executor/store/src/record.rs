@@ -149,7 +149,7 @@ pub struct RunInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_on: Option<String>,
     /// True if it resumed from a checkpoint: its seconds are then not those of all of the work.
-    #[serde(default, rename = "goes_on", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, alias = "goes_on", skip_serializing_if = "std::ops::Not::not")]
     pub is_resumed: bool,
     /// By output, the files or folders that people gave as its result (`cwm accept --files`); empty if it was computed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -28,7 +28,7 @@ pub struct VerifyReport {
     /// Action records that were read.
     pub actions: u64,
     /// Of these, those whose content was evicted.
-    pub dropped: u64,
+    pub evicted: u64,
     /// The damage, sorted by path.
     pub findings: Vec<Finding>,
     /// Facts that are no damage to a result, sorted by path: a log that is gone.
@@ -216,7 +216,7 @@ impl Store {
             let lost: Vec<Digest> = content.into_iter().filter(|digest| !self.is_intact(intact, digest)).collect();
             if record.evicted.is_some() {
                 // It was evicted on purpose.
-                report.dropped += u64::from(!lost.is_empty());
+                report.evicted += u64::from(!lost.is_empty());
                 continue;
             }
             if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {

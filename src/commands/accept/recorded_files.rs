@@ -18,7 +18,7 @@ use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::runs;
 use cwm_store::{
-    ActionRecord, Content, HostInfo, NewAction, NewOutput, OutputShape, RecordedAction, RunInfo, WorkFolder,
+    ActionRecord, HostInfo, NewAction, NewOutput, OutputContent, OutputShape, RecordedAction, RunInfo, WorkFolder,
 };
 
 /// What a cell gets as its result.
@@ -235,7 +235,7 @@ fn record(
                 Error::usage(format!("{problem}: {}", failure.message))
             })?;
         }
-        outputs.insert(name.clone(), NewOutput { format: format.clone(), shape, content: Content::Local(copy) });
+        outputs.insert(name.clone(), NewOutput { format: format.clone(), shape, content: OutputContent::Local(copy) });
         taken_from.insert(name.clone(), from);
     }
     let run_info = RunInfo {

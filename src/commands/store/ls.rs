@@ -40,7 +40,7 @@ struct Row {
     made: Option<String>,
     /// By whom and where, as text.
     origin: Option<String>,
-    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm store gc`), `not
+    /// `present`; `changed` since it was stored; `not kept` (`keep: false`), `collected` (by `cwm store gc`), `not
     /// pulled`, or `missing`; `not here`: the store has no such result.
     state: &'static str,
     /// True if the pipeline's lock file names it.
@@ -133,7 +133,7 @@ fn rows_of(
         None => "not here",
         _ if missing.is_empty() => "present",
         _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
-        Some(Some(EvictionReason::NotKept)) => "dropped",
+        Some(Some(EvictionReason::NotKept)) => "not kept",
         Some(Some(EvictionReason::Collected)) => "collected",
         Some(Some(EvictionReason::NotPulled)) => "not pulled",
         Some(None) => "missing",

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 /// A run of a command that read a file of 100 bytes, which another wrote: so many seconds, on this device.
-fn ran(seconds: f64, started: &str, computed_on: Option<&str>, goes_on: bool) -> ActionRecord {
+fn ran(seconds: f64, started: &str, computed_on: Option<&str>, is_resumed: bool) -> ActionRecord {
     let digest = "a".repeat(64);
     let record = json!({
         "format": 1, "key": "b".repeat(64), "pipeline": "p", "label": "made", "metrics": {}, "log": null,
@@ -15,7 +15,7 @@ fn ran(seconds: f64, started: &str, computed_on: Option<&str>, goes_on: bool) ->
         "circumstances": {
             "started": started, "wall_seconds": seconds, "user_seconds": 0.0, "system_seconds": 0.0,
             "peak_memory_bytes": (seconds * 1e3) as u64, "machine": { "host": "h", "cores": 2, "os": "linux" },
-            "devices": [], "computed_on": computed_on, "goes_on": goes_on, "user": "u", "cwm_version": "0.1.0",
+            "devices": [], "computed_on": computed_on, "is_resumed": is_resumed, "user": "u", "cwm_version": "0.1.0",
         },
     });
     serde_json::from_value(record).unwrap_or_else(|error| panic!("{error}"))

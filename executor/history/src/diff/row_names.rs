@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::table_file::{Column, Row, TableFile};
+use super::table_file::{TableColumn, TableFile, TableRow};
 
 /// The column with remarks about a row.
 const NOTE: &str = "Note";
@@ -21,7 +21,9 @@ pub(super) type Names = Vec<(String, usize)>;
 
 /// Names of the columns.
 pub(super) fn columns(table: &TableFile) -> Names {
-    let head = |Column { over, name }: &Column| if over.is_empty() { name.clone() } else { format!("{over}: {name}") };
+    let head = |TableColumn { over, name }: &TableColumn| {
+        if over.is_empty() { name.clone() } else { format!("{over}: {name}") }
+    };
     numbered(table.columns.iter().map(head).enumerate())
 }
 
@@ -70,7 +72,7 @@ fn row_names(table: &TableFile, text_columns: &[usize]) -> Vec<RowName> {
         .collect()
 }
 
-fn text(row: &Row, column: usize) -> Option<&str> {
+fn text(row: &TableRow, column: usize) -> Option<&str> {
     let text = row.cells[column].text.as_str();
     (!EMPTY_TEXTS.contains(&text)).then_some(text)
 }

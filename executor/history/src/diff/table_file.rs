@@ -15,16 +15,16 @@ pub struct TableFile {
     /// Its title.
     pub title: String,
     /// Columns, from the left.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// The first so many columns name a group of rows.
     pub shared_columns: usize,
     /// Rows, from the top.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
-pub struct Column {
+pub struct TableColumn {
     /// The heading over neighbouring columns; empty for none.
     pub over: String,
     /// Its own heading.
@@ -33,16 +33,16 @@ pub struct Column {
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Row {
+pub struct TableRow {
     /// `ours`, `paper`, or `difference` between the two.
     pub kind: String,
     /// One a column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 /// A cell. Floats that JSON does not have are text there: `inf`, `-inf`, `nan`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct TableCell {
     /// As printed.
     pub text: String,
     /// The number behind it.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use super::row_names::{Names, columns, rows};
-use super::table_file::{Cell, TableFile, json_number};
+use super::table_file::{TableCell, TableFile, json_number};
 
 /// The differences of two reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -70,9 +70,9 @@ pub struct CellDifference {
     /// The column's headings.
     pub column: String,
     /// Before.
-    pub old: Cell,
+    pub old: TableCell,
     /// Now.
-    pub new: Cell,
+    pub new: TableCell,
     /// New less old, where both are numbers; text for what JSON does not have.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_number::serialize")]
     pub difference: Option<f64>,
@@ -163,7 +163,7 @@ fn missing(these: &Names, others: &Names) -> Vec<String> {
     these.iter().map(|(name, _)| name).filter(|name| !others.contains(name)).cloned().collect()
 }
 
-fn different(old: &Cell, new: &Cell, tolerance: f64) -> Vec<&'static str> {
+fn different(old: &TableCell, new: &TableCell, tolerance: f64) -> Vec<&'static str> {
     let numbers = [
         ("value", old.value, new.value),
         ("deviation", old.deviation, new.deviation),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::locks::{ChangedCell, LockDifference};
-use super::table_file::Cell;
+use super::table_file::TableCell;
 use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
 use cwm_core::{join_some, plural, six_digits};
 use cwm_engine::Cause;
@@ -160,7 +160,7 @@ fn short(number: f64) -> String {
     six_digits(number).replace('-', "−")
 }
 
-impl Cell {
+impl TableCell {
     /// Returns the printed text, `with_spread` followed by deviation and interval.
     fn printed(&self, with_spread: bool) -> String {
         let mut text = self.text.clone();

@@ -3,7 +3,7 @@
 use cwm_contract::{Count, Format};
 
 use super::build::Planner;
-use super::input_sources::{InputSource, Sources};
+use super::input_sources::{InputSource, InputSources};
 use super::ports::{Kind, Slot};
 use super::references::Reference;
 use super::substitute::all;
@@ -23,7 +23,7 @@ pub struct BoundInput {
 
 impl Planner<'_> {
     /// Binds the inputs of a stage to `sources`. None if that is not possible because of a problem, which is reported.
-    pub fn bind(&self, stage: &StageSpec, kind: &Kind, sources: &Sources) -> Option<Vec<BoundInput>> {
+    pub fn bind(&self, stage: &StageSpec, kind: &Kind, sources: &InputSources) -> Option<Vec<BoundInput>> {
         let inputs = &kind.inputs;
         let mut bound = Vec::new();
         let (mut is_complete, mut all_known) = (true, true);

@@ -7,7 +7,7 @@ use cwm_contract::{Label, Needs, ParameterError};
 use super::bind::BoundInput;
 use super::cells::{Matrix, matrices};
 use super::dependencies::dependencies;
-use super::input_sources::{Sources, references};
+use super::input_sources::{InputSources, references};
 use super::order::{Edges, READS, order};
 use super::parameters::{Complete, Folders, ParameterSource};
 use super::ports::{Kind, kind};
@@ -28,7 +28,7 @@ pub struct PlannedStage<'a> {
     /// Its axes and cells.
     pub matrix: Matrix,
     /// Its sources: those of each cell, or those of all cells.
-    pub sources: Vec<Sources>,
+    pub sources: Vec<InputSources>,
     pub outputs: Option<Vec<OutputPlan>>,
     /// The index of its first cell in the plan, once it is planned. The others follow.
     pub first_cell: Option<usize>,

@@ -10,7 +10,7 @@ use super::bind::BoundInput;
 use super::build::Planner;
 use super::input_sources::InputSource;
 use super::references::Reference;
-use super::{InputPlan, Origin, Source};
+use super::{InputArtifact, InputPlan, Origin};
 use cwm_core::{Diagnostic, list_names};
 
 /// The most sources of all cells together; more are a mistake.
@@ -19,13 +19,13 @@ const MOST_SOURCES: usize = 1_000_000;
 impl Planner<'_> {
     /// Returns the sources of an input for a cell of the stage with this number. None if something is wrong, which is reported.
     pub fn input(&self, number: usize, cell: usize, bound: &BoundInput) -> Option<InputPlan> {
-        let mut sources: Vec<Source> = Vec::with_capacity(bound.sources.len());
+        let mut sources: Vec<InputArtifact> = Vec::with_capacity(bound.sources.len());
         let mut open: Vec<String> = Vec::new();
         for (source, port) in &bound.sources {
             match source {
                 InputSource::File(path, place) => {
                     let (label, from) = (file_label(path), Origin::File(path.clone()));
-                    sources.push(Source { label, place: *place, from });
+                    sources.push(InputArtifact { label, place: *place, from });
                 }
                 InputSource::Reference(reference) => {
                     let place = bound.place;
@@ -33,7 +33,7 @@ impl Planner<'_> {
                     for there in self.problems.ok(self.joined(number, cell, reference, &mut open))? {
                         // Stages come before their readers. If one did not, that is a problem which was reported.
                         let from = Origin::Cell { index: stage.first_cell? + there, port: port.clone() };
-                        sources.push(Source { label: stage.matrix.labels[there].clone(), place, from });
+                        sources.push(InputArtifact { label: stage.matrix.labels[there].clone(), place, from });
                     }
                 }
             }
@@ -121,10 +121,10 @@ fn file_label(path: &Path) -> Label {
 }
 
 /// Adds the output's name to equal labels, and sorts the sources by label.
-fn make_distinct(sources: &mut [Source]) {
+fn make_distinct(sources: &mut [InputArtifact]) {
     let mut count: HashMap<Label, usize> = HashMap::new();
     sources.iter().for_each(|source| *count.entry(source.label.clone()).or_default() += 1);
-    for Source { label, from, .. } in &mut *sources {
+    for InputArtifact { label, from, .. } in &mut *sources {
         if let (Origin::Cell { port, .. }, true) = (from, count[label] > 1) {
             label.stage = format!("{}.{port}", label.stage);
         }
@@ -138,9 +138,9 @@ fn given_twice(bound: &BoundInput, label: &Label, hint: &str) -> Diagnostic {
 }
 
 /// Returns the problem of two artifacts whose links would have one name, since a name cannot hold the slash of a label.
-fn shared_link_name(bound: &BoundInput, sources: &[Source]) -> Option<Diagnostic> {
+fn shared_link_name(bound: &BoundInput, sources: &[InputArtifact]) -> Option<Diagnostic> {
     let mut labels: HashMap<String, &Label> = HashMap::new();
-    sources.iter().find_map(|Source { label, .. }| {
+    sources.iter().find_map(|InputArtifact { label, .. }| {
         let name = label.file_name();
         let other = labels.insert(name.clone(), label)?;
         let input = &bound.input.name;
@@ -150,12 +150,12 @@ fn shared_link_name(bound: &BoundInput, sources: &[Source]) -> Option<Diagnostic
     })
 }
 
-fn single_source_error(bound: &BoundInput, sources: &[Source], open: &mut Vec<String>) -> Diagnostic {
+fn single_source_error(bound: &BoundInput, sources: &[InputArtifact], open: &mut Vec<String>) -> Diagnostic {
     let optional = bound.input.count == Some(Count::Optional);
     let takes = if optional { "at most one artifact" } else { "one artifact" };
     let message = format!("input `{}` takes {takes} and is given {}", bound.input.name, sources.len());
     let problem = Diagnostic::at(bound.place, message);
-    let (Some(axis), Some(Source { label, .. })) = (open.first().cloned(), sources.first()) else {
+    let (Some(axis), Some(InputArtifact { label, .. })) = (open.first().cloned(), sources.first()) else {
         return problem.hint("leave one");
     };
     open.sort_unstable();

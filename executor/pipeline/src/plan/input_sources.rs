@@ -20,11 +20,11 @@ pub enum InputSource {
 }
 
 /// The sources of each input in the order of the file. A source is none if it is wrong, which was reported.
-pub type Sources = Vec<Vec<Option<InputSource>>>;
+pub type InputSources = Vec<Vec<Option<InputSource>>>;
 
 impl Planner<'_> {
     /// Resolves the sources of a stage: those of each cell, or those of all cells where no source has an `$axis`.
-    pub fn sources(&self, number: usize) -> Vec<Sources> {
+    pub fn sources(&self, number: usize) -> Vec<InputSources> {
         let PlannedStage { spec: stage, matrix, .. } = &self.stages[number];
         let mut written = stage.from.iter().flat_map(|input| &input.sources).flatten();
         let cells = match written.any(|source| source.text.text().is_some_and(|text| text.contains('$'))) {
@@ -67,7 +67,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Returns the references among these sources.
-pub fn references(sources: &[Sources]) -> impl Iterator<Item = &Rc<Reference>> {
+pub fn references(sources: &[InputSources]) -> impl Iterator<Item = &Rc<Reference>> {
     sources.iter().flatten().flatten().flatten().filter_map(|source| match source {
         InputSource::Reference(reference) => Some(reference),
         InputSource::File(..) => None,

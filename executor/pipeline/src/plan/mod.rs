@@ -156,7 +156,7 @@ pub struct InputPlan {
     /// True if it is a list: a group whose order counts, and whose labels do not.
     pub is_list: bool,
     /// Its sources: those of a list in its order, all others sorted by label.
-    pub sources: Vec<Source>,
+    pub sources: Vec<InputArtifact>,
 }
 
 impl InputPlan {
@@ -178,7 +178,7 @@ impl InputPlan {
 
 /// One artifact that an input is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct InputArtifact {
     /// Its label; none is twice in one group.
     pub label: Label,
     /// The place of a file's path, else of the input.

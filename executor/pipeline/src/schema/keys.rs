@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// One key of a pipeline file, with a description and a JSON Schema.
 #[derive(Deserialize)]
-pub struct Key {
+pub struct YamlKey {
     pub name: String,
     pub about: String,
     pub schema: Value,
@@ -17,13 +17,13 @@ pub struct Key {
 #[derive(Deserialize)]
 pub struct Keys {
     /// Keys of the file.
-    pub file: Vec<Key>,
+    pub file: Vec<YamlKey>,
     /// Keys of every stage, but for `stage`, `from` and `with`, which each kind has in its own way.
-    pub stage: Vec<Key>,
+    pub stage: Vec<YamlKey>,
     /// The key of stages that compute with models.
-    pub device: Vec<Key>,
+    pub device: Vec<YamlKey>,
     /// Keys of a command alone.
-    pub command: Vec<Key>,
+    pub command: Vec<YamlKey>,
     /// The description of a command, which is no stage of a crate.
     pub about_command: String,
     /// `from` and `with` of a command.
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn every_key_that_is_read_is_reported_and_no_other() {
-        let names = |keys: &'static [Key]| keys.iter().map(|key| key.name.as_str()).collect::<BTreeSet<_>>();
+        let names = |keys: &'static [YamlKey]| keys.iter().map(|key| key.name.as_str()).collect::<BTreeSet<_>>();
         assert_eq!(names(&KEYS.file), spec::FILE_KEYS.iter().copied().collect());
         let own = BTreeSet::from(["stage", "from", "with"]);
         let shared: BTreeSet<_> = names(&KEYS.stage).union(&own).copied().collect();

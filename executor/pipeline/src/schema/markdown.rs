@@ -2,7 +2,7 @@
 
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Value};
 
-use super::keys::{KEYS, Key};
+use super::keys::{KEYS, YamlKey};
 use super::stage::one_line;
 use cwm_core::Registry;
 
@@ -23,7 +23,7 @@ pub fn markdown(registry: &Registry) -> String {
     page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
              reference, path with a `/` (`./games.pgn`), `{ file: path }`, or a list of these. |\n";
     page += "| `with` | Its parameters, below. |\n";
-    let groups: [(&[Key], &str); 3] = [
+    let groups: [(&[YamlKey], &str); 3] = [
         (&KEYS.stage, ""),
         (&KEYS.device, "Of stages that compute with models. "),
         (&KEYS.command, "Of a `command`. "),

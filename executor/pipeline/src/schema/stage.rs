@@ -3,7 +3,7 @@
 use cwm_contract::{Input, ParameterSpec, Stage};
 use serde_json::{Map, Value, json};
 
-use super::keys::{KEYS, Key};
+use super::keys::{KEYS, YamlKey};
 use super::types;
 use crate::spec::COMMAND;
 
@@ -51,7 +51,7 @@ fn shared(kind: &str) -> Map<String, Value> {
 }
 
 /// Returns the schemas of these keys.
-pub fn of_keys(keys: &[Key]) -> Map<String, Value> {
+pub fn of_keys(keys: &[YamlKey]) -> Map<String, Value> {
     keys.iter().map(|key| (key.name.clone(), described(key.schema.clone(), &key.about))).collect()
 }
 

@@ -240,7 +240,7 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
         NewOutput {
             format: Format::PGN,
             shape: OutputShape::File { extension: "pgn".into() },
-            content: Content::External(files.snapshot(&data).unwrap()),
+            content: OutputContent::External(files.snapshot(&data).unwrap()),
         },
     )]);
     let record = store.record(action).unwrap().record;

@@ -80,7 +80,7 @@ fn text_file() -> OutputShape {
 }
 
 fn made(path: PathBuf, shape: OutputShape) -> NewOutput {
-    NewOutput { format: Format::ANY, shape, content: Content::Local(path) }
+    NewOutput { format: Format::ANY, shape, content: OutputContent::Local(path) }
 }
 
 /// The finished action `name`, whose outputs are in its work folder: the file `text` and the folder `folder` with

@@ -95,7 +95,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     });
     let report = report.unwrap();
     assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
-    assert_eq!((report.actions, report.dropped), (3, 0));
+    assert_eq!((report.actions, report.evicted), (3, 0));
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn what_has_nothing_in_common_is_reported_in_a_line() {
 #[test]
 fn ends_of_intervals_are_printed_as_tables_print_numbers() {
     let cell =
-        |low| Cell { text: "−0.5".into(), value: Some(-0.5), deviation: None, low: Some(low), high: Some(0.25) };
+        |low| TableCell { text: "−0.5".into(), value: Some(-0.5), deviation: None, low: Some(low), high: Some(0.25) };
     let (old, new) = (cell(-1.123456789012), cell(-1.0));
     let row = "a".to_owned();
     let one = CellDifference { column: row.clone(), row, old, new, difference: Some(-0.1 - 0.2), what: vec!["low"] };
