@@ -1,4 +1,4 @@
-//! What was answered to an item.
+//! The answer to an item.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ use crate::row::row;
 /// [`Answer::finish`] of a question that got no answer; `fault` has the reason.
 pub const FAILED: &str = "failed";
 
-/// [`Answer::finish`] of an item that the player is not asked, as one that needs what the item lacks. It counts nowhere.
+/// [`Answer::finish`] of an item that is not put to the player, such as one that lacks what the player needs. It counts
+/// nowhere.
 pub const NOT_ASKED: &str = "not_asked";
 
 /// The most dollars that an answer costs, or a million tokens.
@@ -21,13 +22,13 @@ row! {
         task_id: String,
         /// The number of the answer among those of the player to the item, from 0; none means 0.
         sample: Option<u64>,
-        /// The first 16 bytes of the BLAKE3 of what was asked.
+        /// The first 16 bytes of the BLAKE3 of the request.
         request: Option<[u8; 16]>,
         /// The visible text; none if there is no answer.
         response: Option<String>,
         /// The reasoning, where the server sends it apart.
         reasoning: Option<String>,
-        /// Why the text ends: `stop`, `length`, [`FAILED`], [`NOT_ASKED`], or another word of the server's.
+        /// The reason why the text ends: `stop`, `length`, [`FAILED`], [`NOT_ASKED`], or another word of the server's.
         finish: Option<String>,
         /// Tokens of the prompt.
         prompt_tokens: Option<u64>,
@@ -41,7 +42,7 @@ row! {
         cost: Option<f64>,
         /// Requests that were sent.
         attempts: Option<u64>,
-        /// Why there is no answer.
+        /// The reason why there is no answer.
         fault: Option<String>,
     }
 }
@@ -61,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// Returns true if the player was asked.
+    /// Returns true if the item was put to the player.
     pub fn is_asked(&self) -> bool {
         self.finish.as_deref() != Some(NOT_ASKED)
     }

@@ -1,7 +1,7 @@
-//! The formats `answers`, `grades` and `tallies`: what models answered to items, what each answer is, and sums of that.
+//! The formats `answers`, `grades` and `tallies`: answers of models to items, the grade of each, and sums of grades.
 //!
-//! Parquet; `docs/formats.md` has the columns. Files of answers and grades are written and read a batch at a time. This crate
-//! must not know tasks, how answers are judged, or who is asked.
+//! Parquet; `docs/formats.md` has the columns. Files of answers and grades are written and read a batch at a time. This
+//! crate must not know tasks, how answers are judged, or who answers.
 
 mod answer;
 mod cell;

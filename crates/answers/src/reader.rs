@@ -52,12 +52,13 @@ impl AnswersReader {
         Ok(AnswersReader { path: path.to_owned(), run, batches, rows: Vec::new().into_iter(), read: 0 })
     }
 
-    /// Who answered; none if the file has no `cwm.run`.
+    /// The run that answered; none if the file has no `cwm.run`.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }
 
-    /// Who answered, by the name `label` where the file has no `cwm.run`, or one without a name: a stage does not know its own label.
+    /// The run that answered, with the name `label` where the file has no `cwm.run`, or one without a name: a stage
+    /// does not know its own label.
     pub fn run_or(&self, label: &str) -> Run {
         let mut run = self.run.clone().unwrap_or_default();
         if run.name.is_empty() {
@@ -121,7 +122,7 @@ impl Iterator for AnswersReader {
     }
 }
 
-/// Checks that the columns that must be there are, and that those of our names have types that fit.
+/// Checks that the required columns exist, and that columns of our names have types that fit.
 fn check_columns(path: &Path, found: &Schema) -> Result<(), Failure> {
     let hint = "docs/formats.md, `answers`, lists the columns; `task_id` and `response` must be there";
     for field in Answer::schema().fields() {
@@ -149,7 +150,7 @@ fn check_columns(path: &Path, found: &Schema) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether it is text, of which dictionaries are a kind: those that pandas writes of categories.
+/// Returns true if it is text, or a dictionary of text, such as pandas writes for categories.
 fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_text(values),

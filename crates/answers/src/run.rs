@@ -1,11 +1,11 @@
-//! Who was asked, and how.
+//! The player that answered, and its settings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-/// A run: a player that is asked all items in one way.
+/// A run: a player that answers all items with one group of settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The player's name in tables; if it is empty, that is the label of the cell that wrote the answers.
@@ -19,13 +19,13 @@ pub struct Run {
     /// The model, as the server names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served_model: Option<String>,
-    /// What prompts add about the position: `none`, `pieces` or `pieces_moves`.
+    /// The facts that prompts add about the position: `none`, `pieces` or `pieces_moves`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The group of examples in prompts: 1 or 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<u64>,
-    /// What prompts give of a position: `fen` or `moves`.
+    /// The form in which prompts give a position: `fen` or `moves`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
     /// Most tokens of a completion.
@@ -40,7 +40,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The name, and in brackets what differs from how players are asked by default: `gpt-5[context=pieces_moves,reasoning=medium]`.
+    /// The name, and in brackets the settings other than the default: `gpt-5[context=pieces_moves,reasoning=medium]`.
     pub fn full_name(&self) -> String {
         let examples = self.examples.map(|group| group.to_string());
         let ways = [
@@ -61,7 +61,7 @@ impl Run {
     }
 }
 
-/// What is known of all grades or tallies of a file.
+/// The description of all grades or tallies of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradesDescription {

@@ -17,7 +17,7 @@ const MEASURES: &str = "measures";
 /// All tallies of a `grade`, sorted by run, then in the order of the items.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tallies {
-    /// What is known of all of them.
+    /// The description of all of them.
     pub graded: GradesDescription,
     /// A row a run.
     pub overall: Vec<Tally>,

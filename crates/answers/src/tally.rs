@@ -4,7 +4,7 @@ use crate::GradesDescription;
 use crate::row::row;
 
 row! {
-    /// What the answers of a run come to: overall, in a category or in a task.
+    /// Sums over the answers of a run: overall, in a category or in a task.
     Tally, "a tallies", "cwm.grades", GradesDescription {
         /// Full name of the run.
         run: String,
@@ -12,7 +12,7 @@ row! {
         category: Option<String>,
         /// The task; none overall and of a category.
         task: Option<String>,
-        /// Items that the player was asked.
+        /// Items that were put to the player.
         items: u64,
         /// Answers of the verdict `correct`.
         correct: u64,
@@ -54,11 +54,11 @@ row! {
         with_tokens: u64,
         /// Sum of the tokens of prompts; none if no answer has it. So are the sums below.
         prompt_tokens: Option<u64>,
-        /// Of completions.
+        /// Sum of the tokens of completions.
         completion_tokens: Option<u64>,
-        /// Of reasoning.
+        /// Sum of the tokens of reasoning.
         reasoning_tokens: Option<u64>,
-        /// Of all.
+        /// Sum of all tokens.
         total_tokens: Option<u64>,
         /// Answers whose cost is known.
         with_cost: u64,
@@ -68,13 +68,13 @@ row! {
 }
 
 row! {
-    /// Two runs on the items that both were asked.
+    /// Two runs on the items that were put to both.
     PairTally, "a tallies", "cwm.grades", GradesDescription {
         /// Full name of the one run.
         run: String,
         /// Full name of the other, later in order.
         other: String,
-        /// Items that both were asked.
+        /// Items that were put to both.
         items: u64,
         /// Items on which both are right or both wrong.
         agreement: u64,
@@ -114,7 +114,7 @@ row! {
         task: String,
         /// The name of the measure; `docs/formats.md` lists them.
         measure: String,
-        /// What the mean or the share is of: answers, or claims.
+        /// The number of answers, or of claims, that the mean or the share is of.
         n: u64,
         /// The value; shares are from 0 to 1.
         value: f64,

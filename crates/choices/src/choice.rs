@@ -1,6 +1,6 @@
 //! A position, the best move and the one that was chosen.
 
-/// What was chosen in a position.
+/// The choice of a model in a position.
 ///
 /// An answer is `forced` if the model saw the right answer up to each token that it chose, and `free` if it saw its own. Of a
 /// model whose answer is one token the two are the same.
@@ -18,27 +18,27 @@ pub struct Choice {
     pub legal_moves: u16,
     /// The best move, packed (see `PlainMove::packed` of cwm-encoding).
     pub best: u16,
-    /// Whether the position is one of those that the model was trained on, if these were given.
+    /// True if the model was trained on the position; none if its training positions were not given.
     pub seen: Option<bool>,
     /// -ln of the probability of the right answer, in nats: the sum over its tokens.
     pub loss: Option<f64>,
     /// Number of tokens of the right answer.
     pub tokens: Option<u16>,
-    /// The forced answer in words, without what ends it; none if only a free one is known.
+    /// The forced answer as text, without its end token; none if only a free one is known.
     pub forced_text: Option<String>,
-    /// What the forced answer is.
+    /// The correctness of the forced answer.
     pub forced: Option<Correctness>,
-    /// The free answer in words, without what ends it.
+    /// The free answer as text, without its end token.
     pub text: String,
-    /// What the free answer is.
+    /// The correctness of the free answer.
     pub free: Correctness,
-    /// Whether the likeliest of the legal moves is the best one; of models whose answer is one token.
+    /// True if the likeliest of the legal moves is the best one; of models whose answer is one token.
     pub mask_best: Option<bool>,
     /// -ln of the probability of the best move among the legal ones, in nats; of models whose answer is one token.
     pub mask_loss: Option<f64>,
 }
 
-/// What an answer is. Each property includes those before it.
+/// The correctness of an answer. Each property includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Correctness {
     /// It names a move.

@@ -1,4 +1,4 @@
-//! Who chose.
+//! The model that chose.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ pub struct Chooser {
     /// The form in which it reads a position or a game; none of another program's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// What a token of its input sees: those before it (`causal`) or all (`none`).
+    /// The tokens that a token of its input sees: those before it (`causal`) or all (`none`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<String>,
     /// Number of different positions that it was trained on, where each of its sequences is one.
@@ -27,7 +27,7 @@ pub struct Chooser {
     /// Steps of its training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// What its description has of its training besides, such as `batch_size` and `lr`; and `status`, if the training diverged.
+    /// Further properties of its training, such as `batch_size` and `lr`; and `status`, if the training diverged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub training: Map<String, Value>,
     /// Seed of its training.
@@ -39,7 +39,7 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// What tables call its kind: form and mask, such as `board/none`; the name of another program's model.
+    /// The name of its kind in tables: form and mask, such as `board/none`; the name of another program's model.
     pub fn arm(&self) -> String {
         match (&self.form, &self.mask) {
             (Some(form), Some(mask)) => format!("{form}/{mask}"),

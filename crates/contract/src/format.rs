@@ -42,7 +42,7 @@ impl Format {
     pub const MATCHES: Format = Format::named("matches");
     /// The move that a model chose in each position (Parquet).
     pub const CHOICES: Format = Format::named("choices");
-    /// Whether each word that a model of moves expects continues a legal move (Parquet).
+    /// The likeliest next word of a model of moves at each place of a game: legal or not (Parquet).
     pub const LEGALITY: Format = Format::named("legality");
     /// Linear probes: matrices that read boards from a model's residual stream (a folder).
     pub const PROBES: Format = Format::named("probes");
@@ -50,7 +50,7 @@ impl Format {
     pub const AUTOENCODER: Format = Format::named("autoencoder");
     /// Different sequences of moves that end in the same position (Parquet).
     pub const TRANSPOSITIONS: Format = Format::named("transpositions");
-    /// What a model expects after its residual stream was edited, one row an edit (Parquet).
+    /// Predictions of a model after its residual stream was edited, one row an edit (Parquet).
     pub const EDITS: Format = Format::named("edits");
     /// Numbers measured inside models, one JSON object a line.
     pub const FINDINGS: Format = Format::named("findings");
@@ -64,9 +64,9 @@ impl Format {
     pub const ITEMS: Format = Format::named("items");
     /// Conversations that a model is fine-tuned on, one JSON object a line.
     pub const EXAMPLES: Format = Format::named("examples");
-    /// What a mix took of each of its sources (JSON).
+    /// The counts of examples and tokens from each source of a mix (JSON).
     pub const MIXTURE: Format = Format::named("mixture");
-    /// What a model or player answered to items, one row an item (Parquet).
+    /// Answers of a model or player to items, one row an item (Parquet).
     pub const ANSWERS: Format = Format::named("answers");
     /// Verdicts on answers, one row a run and item (Parquet).
     pub const GRADES: Format = Format::named("grades");

@@ -160,7 +160,7 @@ pub struct ParameterError {
     pub parameter: String,
     /// The problem, as a phrase that fits after `parameter x`: "must be …".
     pub message: String,
-    /// What to do, if it is known.
+    /// The remedy, if it is known.
     pub hint: Option<String>,
 }
 
@@ -348,7 +348,7 @@ impl Parameter for SourceLocation {
 pub enum OneOrMany<T> {
     /// One, written by itself.
     One(T),
-    /// Those of a list, which may hold one or none.
+    /// A list of values, which may hold one or none.
     Many(Vec<T>),
 }
 

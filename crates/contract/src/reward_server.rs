@@ -18,14 +18,14 @@ pub trait RewardServer: Send + Sync {
     fn serve(&self, request: &RewardRequest, input: &mut dyn Read, output: &mut dyn Write) -> Result<(), Failure>;
 }
 
-/// Which rewards are given.
+/// The items and parameters of the rewards.
 #[derive(Clone, Debug)]
 pub struct RewardRequest {
     /// A file of graded items.
     pub items: PathBuf,
-    /// How the answer is found in a text, by the name in pipelines.
+    /// The rule that finds the answer in a text, by its name in pipelines.
     pub reading: String,
-    /// How the value of a legal move is scaled, by the name in pipelines.
+    /// The scale for the value of a legal move, by its name in pipelines.
     pub scaling: String,
     /// A legal move whose scaled value is below this has the reward 0.
     pub cut: f64,

@@ -35,7 +35,7 @@ pub fn rows(batch: &RecordBatch, before: u64) -> Result<Vec<Evaluation>, String>
     (0..batch.num_rows()).map(row).collect()
 }
 
-/// Where the items of a row of a list are.
+/// The range of the items of a row of a list.
 fn places(list: &ListArray, row: usize) -> Range<usize> {
     let offsets = list.value_offsets();
     offsets[row] as usize..offsets[row + 1] as usize

@@ -13,7 +13,7 @@ pub struct Finding {
     /// Upper ends of the intervals of those values that have one.
     #[serde(default, with = "numbers", skip_serializing_if = "BTreeMap::is_empty")]
     pub high: BTreeMap<String, f64>,
-    /// What was measured.
+    /// The kind of measurement.
     pub kind: Kind,
     /// The site of the residual stream: 0 after the embedding, `l` after block `l`; none for all layers or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,9 +23,9 @@ pub struct Finding {
     pub low: BTreeMap<String, f64>,
     /// Family and size of the model, such as `gpt d64/l4`.
     pub model: String,
-    /// What the values are over: positions, rows, pairs or cases.
+    /// The number of positions, rows, pairs or cases that the values are over.
     pub n: u64,
-    /// What else names the row, such as `intervention` and `eta`.
+    /// Further names of the row, such as `intervention` and `eta`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<String, String>,
     /// `trained` or `untrained`.
@@ -35,21 +35,21 @@ pub struct Finding {
     pub values: BTreeMap<String, f64>,
 }
 
-/// What was measured.
+/// A kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// How often a word that the model expects continues a legal move.
+    /// The rate at which a word that the model expects continues a legal move.
     Legality,
-    /// How well a linear probe or a contrastive difference reads boards.
+    /// The accuracy of a linear probe or a contrastive difference that reads boards.
     Probe,
     /// Cosines of the linear probes of piece and colour, added, with that of both.
     Composition,
-    /// How well a sparse autoencoder reconstructs rows.
+    /// The quality of a sparse autoencoder's reconstruction of rows.
     Reconstruction,
-    /// How alike the rows of equal positions are.
+    /// The similarity of the rows of equal positions.
     Alignment,
-    /// What a model expects after an edit of its residual stream.
+    /// The expectations of a model after an edit of its residual stream.
     Edit,
     /// The shares of edits by legal move probability mass, in equal bins.
     Density,
@@ -58,8 +58,8 @@ pub enum Kind {
 }
 
 impl Finding {
-    /// A finding without names and values. `model` is family and size, `network` is `trained` or `untrained`, `n` is what the
-    /// values are over.
+    /// A finding without names and values. `model` is family and size, `network` is `trained` or `untrained`, `n` is
+    /// the number that the values are over.
     pub fn new(kind: Kind, model: impl Into<String>, network: impl Into<String>, layer: Option<u32>, n: u64) -> Self {
         let (model, network) = (model.into(), network.into());
         let [high, low, values] = [const { BTreeMap::new() }; 3];
@@ -87,7 +87,7 @@ impl Finding {
         self.value(name, value)
     }
 
-    /// What is called `name`, or nothing.
+    /// The text called `name`; empty if there is none.
     pub fn named(&self, name: &str) -> &str {
         self.names.get(name).map_or("", String::as_str)
     }

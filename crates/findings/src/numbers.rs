@@ -6,7 +6,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
 
-/// What stands for the numbers that JSON lacks.
+/// The texts of the numbers that JSON lacks.
 const TEXTS: [(&str, f64); 3] = [("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY), ("nan", f64::NAN)];
 
 /// Writes a map of numbers.

@@ -1,5 +1,5 @@
-//! When a game is over, and how: the rules of chess, with draws either when they stand on the board or as soon as a
-//! player could claim them.
+//! The end of a game by the rules of chess, with draws either when they stand on the board or as soon as a player could
+//! claim them.
 
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
@@ -21,9 +21,9 @@ pub enum Ending {
 /// The draws that end a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawRules {
-    /// Those that a player could claim now, or by announcing the next move (python-chess's `claim_draw=True`).
+    /// The draws that a player could claim now, or by announcing the next move (python-chess's `claim_draw=True`).
     Claimable,
-    /// Those that stand on the board.
+    /// The draws that stand on the board.
     Reached,
 }
 

@@ -11,7 +11,7 @@ use cwm_sequences::Vocabulary;
 /// A trained model whose words are known.
 #[derive(Debug)]
 pub struct Checkpoint<W> {
-    /// What `words` made of its vocabulary.
+    /// The result of the caller's function on its vocabulary.
     pub words: W,
     /// The model and its training.
     pub description: Description,
@@ -22,8 +22,8 @@ pub struct Checkpoint<W> {
 }
 
 impl<W> Checkpoint<W> {
-    /// Reads the checkpoint in `folder`. `words` gets the vocabulary of its sequences (none if it was not trained on sequences) and
-    /// refuses, with a phrase about the checkpoint, those that are not the caller's.
+    /// Reads the checkpoint in `folder`. `words` gets the vocabulary of its sequences (none if it was not trained on
+    /// sequences); for one that is not the caller's it returns an error, a phrase about the checkpoint.
     ///
     /// # Errors
     /// The vocabulary is refused, a file cannot be read, or the weights are not all finite.

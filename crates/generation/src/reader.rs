@@ -1,4 +1,4 @@
-//! How a model reads prompts and, word by word, the answers behind them.
+//! Reads prompts and, word by word, the answers behind them.
 
 use cwm_models::worker_pool::on_one_thread;
 use cwm_models::{After, Cache, ForwardPass, IncrementalNetwork, RecurrentNetwork, RecurrentState, Tokens};
@@ -14,7 +14,7 @@ pub(crate) struct Reader<'m> {
     read: ReadState<'m>,
 }
 
-/// What is kept of the texts.
+/// The state that is kept of the texts.
 enum ReadState<'m> {
     /// Their keys and values.
     Cached(IncrementalNetwork<'m>, Cache),
@@ -83,7 +83,8 @@ impl<'m> Reader<'m> {
 }
 
 impl Model<'_> {
-    /// The logits after each text, and what others go on from. The texts may go on from those of a cache, as `After` says.
+    /// The logits after each text, and the cache that later texts continue. The texts may themselves continue those of
+    /// a cache, each at its `After`.
     fn cached(
         &self,
         incremental: IncrementalNetwork<'_>,
@@ -102,7 +103,7 @@ impl Model<'_> {
         })
     }
 
-    /// The logits after each text, of a whole pass.
+    /// The logits after each text, computed by a whole pass.
     fn whole(&self, texts: &[Vec<u16>]) -> Rows {
         let (tokens, last) = self.tokens(texts);
         on_one_thread(|| {

@@ -1,4 +1,4 @@
-//! Many answers at once.
+//! Samples many answers at once.
 
 use cwm_contract::Failure;
 use cwm_game::GameStream;
@@ -7,11 +7,11 @@ use cwm_models::worker_pool::WorkerPool;
 use crate::reader::Reader;
 use crate::{Model, Sampling};
 
-/// Answers that are made together.
+/// The number of answers in a batch.
 const BATCH: usize = 64;
 
-/// So many answers to each prompt, by prompt and number; the end word is part of an answer, unless it was cut before. `stream` gives
-/// the random numbers of one answer, by the place of its prompt and its number.
+/// Samples so many answers to each prompt, by prompt and number; the end word is part of an answer, unless it was cut
+/// before. `stream` gives the random numbers of one answer, by the place of its prompt and its number.
 ///
 /// # Errors
 /// An answer could be longer than the model reads; a logit is not finite; a prompt or `sampling` is not what it should be.
@@ -26,7 +26,7 @@ pub fn sample(
     sample_by(BATCH, model, workers, prompts, samples, sampling, stream)
 }
 
-/// The same with so many answers at once; it does not matter how many.
+/// The same with batches of so many answers; their size changes no answer.
 pub(crate) fn sample_by(
     batch: usize,
     model: &Model<'_>,
@@ -66,7 +66,7 @@ fn check(model: &Model<'_>, prompts: &[Vec<u16>], sampling: &Sampling) -> Result
     })
 }
 
-/// An answer that is made.
+/// An answer in progress.
 struct Answer {
     words: Vec<u16>,
     stream: GameStream,

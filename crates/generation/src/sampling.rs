@@ -1,4 +1,4 @@
-//! How the next word is chosen.
+//! The choice of the next word.
 
 /// The rules by which words are drawn. They apply in the order of the fields, as in vLLM.
 #[derive(Clone, Debug, PartialEq)]

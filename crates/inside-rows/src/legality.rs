@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use cwm_table::Row;
 use serde::{Deserialize, Serialize};
 
-/// What a model expects after a word of a game. Rows are sorted by game and token.
+/// The prediction of a model after a word of a game. Rows are sorted by game and token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Legality {
     /// The game, by its place in the dataset, from 0.
@@ -18,13 +18,13 @@ pub struct Legality {
     pub token: u32,
     /// Moves that are complete at it.
     pub ply: u32,
-    /// What was just read, 0 to 5.
+    /// The phase of the word that was just read, 0 to 5.
     pub phase: u8,
-    /// Whether the likeliest word is the one that follows.
+    /// True if the likeliest word is the one that follows.
     pub right: bool,
-    /// Whether it continues a legal move; none where the game is over.
+    /// True if the likeliest word continues a legal move; none where the game is over.
     pub legal: Option<bool>,
-    /// The same by the rule of the authors' program.
+    /// As `legal`, by the rule of the authors' program.
     pub loose: Option<bool>,
     /// Probability of all words that continue a legal move; none where the game is over.
     pub mass: Option<f64>,
@@ -32,7 +32,7 @@ pub struct Legality {
     pub loss: f64,
 }
 
-/// What is known of all rows of a file.
+/// Facts about all rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegalityOf {

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Transposition {
     /// Number of the class, from 0 in the order of the keys.
     pub class: u32,
-    /// What the members have in common: the first field of a FEN (`same: placement`), or the first four, with an en passant
-    /// square only where a capture is legal (`same: position`).
+    /// The key that the members share: the first field of a FEN (`same: placement`), or the first four, with an
+    /// en passant square only where a capture is legal (`same: position`).
     pub key: String,
     /// The game whose first moves are the sequence, by its place in the dataset, from 0.
     pub game: u32,
@@ -24,7 +24,7 @@ pub struct Transposition {
     pub ply: u32,
 }
 
-/// What is known of all rows of a file.
+/// Facts about all rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TranspositionsOf {
@@ -45,7 +45,7 @@ pub struct TranspositionsOf {
     pub different: u64,
     /// Classes of at least two sequences, written or not.
     pub classes: u64,
-    /// How many positions so many different sequences end in.
+    /// The number of positions, by the number of different sequences that end in them.
     pub sizes: BTreeMap<u64, u64>,
 }
 

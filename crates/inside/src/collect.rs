@@ -14,13 +14,13 @@ const CHUNK: usize = 256;
 pub struct WantedGame {
     /// Its name, for errors.
     pub id: String,
-    /// What the model reads of it.
+    /// The tokens of the game, as the model reads them.
     pub reading: Reading,
     /// The tokens whose rows are kept, at least one.
     pub tokens: Vec<usize>,
 }
 
-/// What is kept of the stream, and how it is computed.
+/// The rows of the stream to keep, and the batches in which they are computed.
 #[derive(Clone, Debug)]
 pub struct Collection {
     /// The sites, ascending.

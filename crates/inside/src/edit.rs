@@ -16,13 +16,13 @@ use crate::linear_probe::LinearProbe;
 /// A game, and the tokens of it that are looked at.
 #[derive(Clone, Debug)]
 pub struct WatchedGame<'a> {
-    /// What the model reads.
+    /// The tokens that the model reads.
     pub tokens: &'a [u16],
-    /// The tokens, by their places.
+    /// The places of the watched tokens.
     pub at: Vec<usize>,
 }
 
-/// What a model has at one token.
+/// The logits of a model at one token, and its stream there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenView {
     /// Its logits.
@@ -33,14 +33,14 @@ pub struct TokenView {
     pub lengths: Vec<f64>,
 }
 
-/// Games that were watched, and what edits go on from.
+/// Games that were watched, and the cached passes that edits continue.
 #[derive(Debug)]
 pub struct Watch<'a> {
     games: &'a [WatchedGame<'a>],
     sites: &'a [usize],
-    /// What the model has at the watched tokens of each game.
+    /// The model's values at the watched tokens of each game.
     pub seen: Vec<Vec<TokenView>>,
-    /// Of a model that goes on from steps it has passed: what it has of each game's batch, and the game's place there.
+    /// For each game the cache of its batch and its place there, if the model continues from cached steps.
     passed: Vec<Option<(Arc<Cache>, usize)>>,
 }
 
@@ -62,7 +62,7 @@ impl AsRef<[u16]> for WatchedGame<'_> {
 }
 
 impl Model {
-    /// What the model has at the watched tokens of each game, at these ascending sites.
+    /// Passes the games through the model; returns its values at the watched tokens of each, at these ascending sites.
     ///
     /// # Errors
     /// A game is longer than the model reads.

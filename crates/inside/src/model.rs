@@ -60,7 +60,7 @@ impl Model {
         Ok(self)
     }
 
-    /// What it was trained on.
+    /// The task that it was trained on.
     pub fn task(&self) -> Task {
         self.task
     }

@@ -11,7 +11,7 @@ use crate::Task;
 pub struct Reading {
     /// Tokens, the one that begins a game first.
     pub tokens: Vec<u16>,
-    /// What was just read; `None` throughout for a state model, which reads whole moves.
+    /// The phase of each token; `None` throughout for a state model, which reads whole moves.
     pub phases: Vec<Option<Phase>>,
     /// Plies that are complete at each token.
     pub after: Vec<u32>,
@@ -25,7 +25,7 @@ pub fn game_of_both(id: &str) -> Failure {
         .hint("give `test` other games than `train`, such as `split`'s validation")
 }
 
-/// What a stage notes of the games of an input that it leaves out; `None` if there is none.
+/// The note about the games of an input that a stage leaves out; `None` if there is none.
 pub fn left_out(input: &str, too_long: u64, other_rules: u64) -> Option<String> {
     (too_long + other_rules > 0).then(|| {
         format!(

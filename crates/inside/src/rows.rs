@@ -15,7 +15,7 @@ pub struct RowsWriter {
     rows: usize,
 }
 
-/// How large the scratch files of so many rows of `sites` sites are, for a log.
+/// The size of the scratch files of `rows` rows of `sites` sites, as text for a log.
 pub fn scratch(rows: u64, sites: usize, width: usize) -> String {
     let bytes = u128::from(rows) * (sites * width * size_of::<f32>()) as u128;
     format!("scratch files of {bytes} bytes, {rows} rows × {sites} layers × {width} × 4")

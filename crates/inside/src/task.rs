@@ -1,9 +1,9 @@
-//! What a model was trained on, and which weights it has.
+//! The task that a model was trained on, and the origin of its weights.
 
 use cwm_models::checkpoint::Description;
 use cwm_sequences::Vocabulary;
 
-/// What a model was trained on.
+/// The task that a model was trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Words of moves, of which it predicts the next (`learn` on sequences of the form `words`): 72 in, 72 out.
@@ -25,7 +25,7 @@ impl Task {
 /// The weights that a model computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightsOf {
-    /// Those of the checkpoint.
+    /// The weights of the checkpoint.
     Trained,
     /// Initial weights of this seed for the checkpoint's architecture.
     Untrained {

@@ -31,7 +31,7 @@ struct State {
     file: File,
     /// Bytes of the file that are whole lines.
     length: u64,
-    /// Where the line of each result begins; nothing for one that does not exist yet.
+    /// The byte at which the line of each result begins; none for one that does not exist yet.
     places: Vec<Option<u64>>,
     synced: Instant,
 }

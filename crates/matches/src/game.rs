@@ -26,7 +26,7 @@ pub struct Game {
     pub score: f64,
     /// Number of moves, those of the opening included.
     pub plies: u32,
-    /// Why it ended.
+    /// The reason for its end.
     pub end: End,
     /// Answers of the models that were no legal move.
     pub illegal_attempts: u32,
@@ -36,7 +36,7 @@ pub struct Game {
     pub moves: Vec<u16>,
 }
 
-/// Why a game ended.
+/// The reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {

@@ -1,4 +1,4 @@
-//! Who played.
+//! The players of a file's games.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,19 +28,19 @@ pub struct Players {
 pub struct Participant {
     /// `model`, `other`, `random`, `level:3`, `level:0-19` (drawn for each game) or `nodes:1000`.
     pub kind: String,
-    /// Of a model: its form and mask, such as `board/none`.
+    /// The form and mask of a model, such as `board/none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
-    /// Of a model: such as `d64/l2`.
+    /// The size of a model, such as `d64/l2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
-    /// Of a model: number of its parameters.
+    /// Number of a model's parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<u64>,
-    /// Of a model: steps of its training.
+    /// Steps of a model's training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Of a model: the seed of its training.
+    /// The seed of a model's training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 
 use crate::Run;
 
-/// What is compared, over all of its seeds. Arms are ordered by name, width and layers.
+/// A model that is compared, over all of its seeds. Arms are ordered by name, width and layers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arm {
     /// Form and mask, such as `board/none`, or the name of another program's model.

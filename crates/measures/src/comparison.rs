@@ -1,4 +1,4 @@
-//! Arms on the positions that all of them were asked.
+//! Compares arms on the positions that all of them have.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use cwm_contract::{Failure, Label};
 
 use crate::{Arm, Estimate, Measure, Resamples, Run};
 
-/// A position that all arms were asked.
+/// A position that all arms have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedPosition {
     /// Ordinal of its record.
@@ -24,7 +24,7 @@ pub struct AskedPosition {
     game: usize,
 }
 
-/// An arm, and what it chose in each position.
+/// An arm, and its choice in each position.
 #[derive(Clone, Debug)]
 pub struct ArmChoices {
     /// The arm.
@@ -33,13 +33,13 @@ pub struct ArmChoices {
     pub labels: Vec<Label>,
     /// The chooser of the first of them.
     pub chooser: Chooser,
-    /// How many of their trainings diverged.
+    /// The number of their trainings that diverged.
     pub diverged: usize,
-    /// Positions that it was asked, whether the other arms were or not.
+    /// The number of its positions, those that other arms lack included.
     pub asked: u64,
-    /// Whether its training had the position, if that is known.
+    /// For each position, true if its training had it; none if that is unknown.
     pub seen: Vec<Option<bool>>,
-    /// The answer of its first seed, and what it is.
+    /// The answer of its first seed, and its correctness.
     pub answers: Vec<(String, Correctness)>,
     /// Each measure of each position: the mean over its seeds, NaN where one has none.
     values: Vec<[f64; Measure::ALL.len()]>,
@@ -49,7 +49,7 @@ pub struct ArmChoices {
 /// show how seeds differ.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The positions that every seed of every arm was asked, by game and record.
+    /// The positions that every seed of every arm has, by game and record.
     pub asked: Vec<AskedPosition>,
     /// The arms.
     pub arms: Vec<ArmChoices>,
@@ -97,13 +97,13 @@ impl Comparison {
         Some(self.arms[arm].values[position][measure as usize]).filter(|value| !value.is_nan())
     }
 
-    /// The mean of what `value` has of each position, by place; `None` if it has nothing.
+    /// The mean of `value` over the positions, by place; `None` if it has none.
     pub fn mean(&self, value: impl Fn(usize) -> Option<f64>) -> Option<Estimate> {
         let values = (0..self.asked.len()).filter_map(|place| Some((self.asked[place].game, value(place)?)));
         self.resamples.estimate(values)
     }
 
-    /// How much larger one arm's measure is than another's, paired by position, where `counts` is true of the position.
+    /// One arm's measure less another's, paired by position, over the positions for which `counts` is true.
     pub fn difference(
         &self,
         (arm, measure): (usize, Measure),
@@ -117,7 +117,7 @@ impl Comparison {
     }
 }
 
-/// Whether all other runs have the position of a choice.
+/// Returns true if all other runs have the position of a choice.
 fn is_in_all(run: &Run, choice: &Choice, others: &[&Run]) -> Result<bool, Failure> {
     for other in others {
         let Some(theirs) = other.of_record(choice.record) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Graded answers of several runs to the same items, and how much one run's are worth more than another's.
+//! Graded answers of several runs to the same items, and the differences between runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::{Estimate, Resamples};
 pub enum GradeMeasure {
     /// The reward of reinforcement learning.
     Reward,
-    /// What the answer is worth before penalties; an answer without a score counts 0.
+    /// The score of the answer, before penalties; an answer without a score counts 0.
     Score,
-    /// Whether it is a legal move; of `reasoning_predict_move` alone.
+    /// 1 if it is a legal move, else 0; of `reasoning_predict_move` alone.
     Legal,
-    /// Whether it is the right candidate; of the tasks with candidates.
+    /// 1 if it is the right candidate, else 0; of the tasks with candidates.
     Right,
 }
 
@@ -111,8 +111,8 @@ impl GradedRuns {
         resampling.mean(&values.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// How much larger one run's measure is than another's, paired by item, over the items of a task that both have; none if an
-    /// item has no value.
+    /// One run's measure less another's, paired by item, over the items of a task that both have; none if an item has
+    /// no value.
     pub fn difference(
         &self,
         (run, measure): (&str, GradeMeasure),
@@ -135,7 +135,7 @@ fn value((sums, number): &([Option<f64>; GradeMeasure::ALL.len()], u64), measure
     sums[measure as usize].map(|sum| sum / *number as f64)
 }
 
-/// How intervals are drawn.
+/// The parameters of the resamples of an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Resampling {
     /// The number of resamples.

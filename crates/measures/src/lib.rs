@@ -1,5 +1,5 @@
-//! What choices of moves are worth: rates and losses of arms on the same positions, their differences, and intervals. What graded
-//! answers of runs to the same items are worth.
+//! Measures of choices of moves: rates and losses of arms on the same positions, their differences, and intervals.
+//! Measures of graded answers of runs to the same items.
 //!
 //! An arm is what is compared: a form of input with a mask, at one size, over all of its seeds. This crate is apart from
 //! the format `choices`, so that a change of a measure does not run `choose` again. It must not know chess, models, or which

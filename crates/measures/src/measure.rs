@@ -1,4 +1,4 @@
-//! What is measured of a choice.
+//! The measures of a choice.
 
 use cwm_choices::{Choice, Correctness};
 

@@ -10,7 +10,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Where it would lie with other games; `None` of a single game, and where a resample has no position.
+    /// Its interval by the bootstrap over games; `None` of a single game, and where a resample has no position.
     pub interval: Option<(f64, f64)>,
     /// Positions in the mean.
     pub positions: u64,
@@ -18,11 +18,11 @@ pub struct Estimate {
     pub games: u64,
 }
 
-/// Which games each resample draws, the same for all means over the same games.
+/// The games that each resample draws, the same for all means over the same games.
 #[derive(Clone, Debug)]
 pub struct Resamples {
     number: usize,
-    /// How often each resample draws a game, game by game.
+    /// The number of times that each resample draws a game, game by game.
     times: Vec<u8>,
 }
 

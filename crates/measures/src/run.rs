@@ -11,7 +11,7 @@ const DEFAULT_TEST_SET: &str = "held_out";
 pub struct Run {
     /// The cell that made them.
     pub label: Label,
-    /// Who chose.
+    /// The model that chose.
     pub chooser: Chooser,
     /// The choices, sorted by record; each record once.
     pub choices: Vec<Choice>,

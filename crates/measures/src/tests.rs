@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Of games with two positions each, all of them legal.
+/// A legal choice, of a game with two positions.
 fn choice(record: u64, best: bool) -> Choice {
     Choice {
         record,

@@ -20,7 +20,7 @@ pub struct OpenDevice {
     pub device: Device,
     /// The name for people: `cpu`, or `cuda:0` or `wgpu:0` and the name of that GPU.
     pub name: String,
-    /// Why it is the CPU although a GPU was at hand or requested.
+    /// The reason why it is the CPU although a GPU is available or was requested.
     pub note: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::{ForwardPass, Tokens};
 
 pub use crate::ops::attention::After;
 
-/// What the blocks of a model have of the steps of a batch.
+/// The queries, keys and values that the blocks of a model computed for the steps of a batch.
 #[derive(Clone, Debug)]
 pub struct Cache {
     /// Steps of each sequence, without padding.

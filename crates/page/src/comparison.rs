@@ -6,7 +6,7 @@ use crate::table::{Cell, PAPER_ONLY, Row, RowKind};
 
 /// Our number in a column beside the paper's, in the same unit.
 pub struct PaperComparison<'a> {
-    /// As measured; words where there is none.
+    /// Our number as measured; words where there is none.
     ours: Cell,
     printed: Option<&'a PrintedValue>,
     /// Prints a difference.
@@ -33,7 +33,7 @@ impl<'a> PaperComparison<'a> {
         PaperComparison::new(ours, None, number::setting)
     }
 
-    /// The paper gives its number as an approximate one.
+    /// Marks the paper's number as approximate.
     pub fn about(self) -> Self {
         PaperComparison { about: true, ..self }
     }
@@ -56,8 +56,8 @@ impl<'a> PaperComparison<'a> {
     }
 }
 
-/// The rows: ours, if it was run, with its `source`; the paper's, if it has any of these numbers; the difference, if there
-/// are both of any. All begin with `head`.
+/// Returns up to three rows, each of which begins with `head`: ours with its `source`, if it was run; the paper's, if
+/// it has any of these numbers; the difference, if any number has both.
 pub fn comparison_rows(head: &[Cell], source: Option<&str>, columns: &[PaperComparison]) -> Vec<Row> {
     let row = |kind, source: &str, cells: &dyn Fn(&PaperComparison) -> Cell| {
         let mut all = head.to_vec();

@@ -18,7 +18,7 @@ pub struct PrintedValue {
 pub struct Facts(BTreeMap<Vec<String>, PrintedValue>);
 
 impl Facts {
-    /// Reads a CSV file without quotes. Its columns are `table` and `place`, then the keys, whatever they are, then the number
+    /// Reads a CSV file without quotes. Its columns are `table` and `place`, then any number of keys, then the number
     /// as `printed`.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
-//! A page of tables and figures: what any paper's report is made of.
+//! A page of tables and figures, for the report of any paper.
 //!
-//! A paper puts a [`Chapter`] of sections on a [`Page`]; a section holds [`Table`]s, [`Figure`]s and widgets. `table` and
-//! `figure` know how to write each of them in every format, `facts` and `comparison` set what a paper printed beside what
-//! was measured, and `page` writes the files. This crate does not know which tables and figures there are, what they
-//! measure, or where the numbers come from.
+//! A paper puts a [`Chapter`] of sections on a [`Page`]; a section holds [`Table`]s, [`Figure`]s and widgets. `table`
+//! and `figure` write each of them in every format, `facts` and `comparison` set a paper's numbers beside measured
+//! ones, and `page` writes the files. This crate does not define tables and figures, their measures, or the sources of
+//! numbers.
 
 mod comparison;
 mod facts;

@@ -38,7 +38,7 @@ pub fn whole(value: f64) -> String {
     format!("{}{}", if value < 0.0 { "−" } else { "" }, count(value.abs() as u64))
 }
 
-/// A mean over `number` things with 1 decimal, 2 below ten, and its value; `None` of nothing.
+/// A mean over `number` things and its text, with 1 decimal, 2 below ten; `None` if `number` is 0.
 pub fn mean(sum: u64, number: u64) -> Option<(f64, String)> {
     let value = sum as f64 / number as f64;
     let text = if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
@@ -77,7 +77,7 @@ pub fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 { value } else { format!("{value:.11e}").parse().unwrap_or(value) }
 }
 
-/// A number of a paper with its own digits; powers of ten, `7.65e-5`, are set as we set them.
+/// A number of a paper with its own digits; a power of ten such as `7.65e-5` is set as by [`power_of_ten`].
 pub fn printed(text: &str) -> String {
     match text.split_once('e') {
         Some((mantissa, exponent)) => times_power_of_ten(mantissa, exponent),
@@ -85,7 +85,7 @@ pub fn printed(text: &str) -> String {
     }
 }
 
-/// A hyper-parameter: as few digits as it has; none of them lost.
+/// A hyper-parameter, with all its digits and no more.
 pub fn setting(value: f64) -> String {
     plain(value).replace('-', "−")
 }

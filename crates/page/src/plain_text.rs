@@ -3,7 +3,7 @@
 //! Labels, reasons and names come from pipelines and files that anyone may have written. [`visible`] is applied where
 //! such text enters the report; escaping happens where it leaves it.
 
-/// The text with characters that no reader should meet (control characters, those that reorder text or are not seen, and
+/// Returns the text with unsafe characters (control characters, those that reorder text or are not seen, and
 /// those that XML forbids) replaced by U+FFFD. The contract's `is_hidden` is for terminals; output bytes must not depend on
 /// it, since no fingerprint covers the contract.
 pub fn visible(text: &str) -> String {
@@ -34,8 +34,8 @@ pub(crate) fn markup(text: &str) -> String {
     escaped
 }
 
-/// Quoted for a field of a CSV file where that is needed (RFC 4180). What a spreadsheet would take for a formula gets
-/// an apostrophe before it, by which spreadsheets know text.
+/// Quoted for a field of a CSV file where that is needed (RFC 4180). A text that a spreadsheet would take for a formula
+/// gets an apostrophe before it, which marks text in spreadsheets.
 pub(crate) fn csv(text: &str) -> String {
     let harmless = match text.trim_start().chars().next() {
         Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') => format!("'{text}"),
@@ -97,7 +97,7 @@ fn raised_digit(character: char) -> u32 {
     }
 }
 
-/// A name that any file system and any address takes: lower-case letters, digits, `-` and `_`.
+/// Makes a name that is valid in any file system and any URL: lower-case letters, digits, `-` and `_`.
 pub fn file_name(text: &str) -> String {
     let name: String = text
         .chars()

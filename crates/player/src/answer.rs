@@ -4,7 +4,7 @@ use crate::likelihood::{likeliest, likeliest_of, ln_likelihood, ln_likelihoods_a
 use crate::read::ReadSequences;
 use crate::{Player, Question};
 
-/// What a model answers.
+/// A model's answers to a question, forced and free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// -ln of the probability of the right answer: the sum over its tokens.
@@ -78,7 +78,7 @@ impl Player {
 }
 
 impl Question {
-    /// What is read for a forced answer: the question and the right answer but for its last token.
+    /// The tokens that are read for a forced answer: the question and the right answer but for its last token.
     fn forced(&self) -> Vec<u16> {
         let read = &self.right[..self.right.len() - 1];
         [self.tokens.as_slice(), read].concat()

@@ -24,10 +24,10 @@ const VERSION: u32 = 1;
 /// The form of move models, which predict words of moves and have no moves as answers.
 const WORDS: &str = "words";
 
-/// What the numbers stand for in the form of this name: one of [`Form::ALL`], or `words`.
+/// The vocabulary of the form of this name: one of [`Form::ALL`], or `words`.
 ///
 /// # Errors
-/// There is none; the error lists all.
+/// There is no form of this name; the error lists all.
 pub fn vocabulary(name: &str) -> Result<Vocabulary, String> {
     if name == WORDS {
         let count = words::VOCABULARY as u16;
@@ -67,7 +67,7 @@ impl Form {
     /// The form of this name.
     ///
     /// # Errors
-    /// There is none; the error lists all.
+    /// There is no form of this name; the error lists all.
     pub fn named(name: &str) -> Result<Self, String> {
         let all = Form::ALL.map(Form::name).join(", ");
         let found = Form::ALL.into_iter().find(|form| form.name() == name);
@@ -84,7 +84,7 @@ impl Form {
         }
     }
 
-    /// What its numbers stand for.
+    /// The vocabulary of its sequences.
     pub fn vocabulary(self) -> Vocabulary {
         let (inputs, targets) = match self {
             Form::Board => (ACTIONS, ACTIONS),
@@ -111,7 +111,7 @@ impl Form {
         }
     }
 
-    /// How its answers write a move.
+    /// The notation of moves in its answers.
     pub fn notation(self) -> Notation {
         match self {
             Form::Board | Form::Prompt | Form::Moves => Notation::Uci,

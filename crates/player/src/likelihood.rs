@@ -1,8 +1,8 @@
-//! What one row of logits means.
+//! Probabilities from one row of logits.
 
 use cwm_models::heads::choice::Score;
 
-/// The most that a draw is made among.
+/// The number of likeliest tokens or moves of which one is drawn.
 const LIKELIEST: usize = 200;
 
 /// The likeliest token; of equal ones the first.

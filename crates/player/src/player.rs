@@ -100,8 +100,8 @@ impl Player {
         split(logits.as_slice().expect(FLOATS), last)
     }
 
-    /// The same with a model that goes on, and what others go on from. The sequences may go on from those of a cache: each
-    /// behind so many tokens of one of them, by its place.
+    /// The same with an incremental model, and the cache that later sequences continue. The sequences may themselves
+    /// continue those of a cache: each behind so many tokens of one of them, by its place.
     pub(crate) fn logits_on(
         &self,
         model: IncrementalNetwork<'_>,
@@ -133,12 +133,12 @@ impl Player {
         Tokens::padded(sequences.iter().map(Vec::as_slice), padding)
     }
 
-    /// The model going on from tokens that it has passed; `None` if it makes whole passes alone.
+    /// The model as one that continues cached tokens; `None` if it makes whole passes only.
     pub(crate) fn incremental(&self) -> Option<IncrementalNetwork<'_>> {
         self.network.incremental()
     }
 
-    /// What it keeps of games.
+    /// The cache of the games that it read last.
     pub(crate) fn kept(&self) -> &ReadCache {
         &self.kept
     }

@@ -1,4 +1,4 @@
-//! What a model reads before it answers.
+//! The tokens that a model reads before it answers.
 
 use cwm_encoding::PlainMove;
 use cwm_policy::actions::{legal_actions, move_of};

@@ -1,8 +1,8 @@
-//! Sequences that were read, and what goes on from them.
+//! Sequences that were read, and their continuations.
 //!
-//! A model that goes on from steps it has passed keeps what it has read; others pass a sequence again for each that goes on from
-//! it. A game is read in parts of [`PART`] tokens, the rest as the last one, whatever is kept of it: so an answer never depends
-//! on the positions before, on any device.
+//! An incremental model caches what it has read; others read a sequence again for each continuation. A game is read in
+//! parts of [`PART`] tokens, the rest as the last one, whatever the cache has of it: so an answer never depends on the
+//! positions before, on any device.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ pub(crate) type Rows = Vec<Vec<f32>>;
 pub(crate) struct ReadSequences<'p> {
     player: &'p Player,
     sequences: Vec<Vec<u16>>,
-    /// The model and all that it has passed, where it goes on from that.
+    /// The model and the cache of these sequences, if it is incremental.
     on: Option<(IncrementalNetwork<'p>, Cache)>,
 }
 
@@ -40,7 +40,8 @@ struct Parts {
 }
 
 impl ReadCache {
-    /// The parts that `tokens` begins with, of the game that has most of them. A game that goes on is taken out.
+    /// The cached parts that `tokens` begins with, of the game that has most of them. A game all of whose parts are
+    /// among them is removed.
     fn take(&self, tokens: &[u16]) -> Option<Cache> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let common = |parts: &Parts| {

@@ -1,4 +1,4 @@
-//! How a model is held to legal moves: by attempts, or among the legal moves alone.
+//! Restricts a model to legal moves: by attempts, or by a choice among the legal moves.
 
 use cwm_encoding::legal;
 use cwm_policy::actions::move_of;
@@ -7,7 +7,7 @@ use shakmaty::{Chess, Move, Position};
 use crate::likelihood::draw;
 use crate::{Attempt, CannotAnswer, GameSoFar, Player};
 
-/// How a model plays.
+/// The rules of a model's play.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayRules {
     /// The answers that a model may give to a position, at least one; nothing if it chooses among the legal moves.
@@ -17,7 +17,7 @@ pub struct PlayRules {
     pub temperature: Option<f64>,
 }
 
-/// What a model plays.
+/// The move that a model plays, and its illegal answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChosenMove {
     /// Its move; none if no attempt gave a legal one.

@@ -1,4 +1,5 @@
-//! What an answer's reward is worth, and how the tokens of a batch are averaged: where the objectives differ.
+//! The objectives, which differ in the advantage of an answer by its reward, and in the average over the tokens of a
+//! batch.
 
 /// Added to the standard deviation of a group's rewards.
 const EPSILON: f64 = 1e-6;

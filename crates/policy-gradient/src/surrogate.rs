@@ -13,7 +13,7 @@ pub struct Surrogate {
     pub kl: f64,
 }
 
-/// What the loss needs beside the log-probabilities of the policy; each [tokens], without gradients.
+/// The terms of the loss beside the log-probabilities of the policy; each [tokens], without gradients.
 #[derive(Clone, Debug)]
 pub struct TokenTerms {
     /// Log-probabilities of the policy that sampled the tokens.

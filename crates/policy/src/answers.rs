@@ -1,4 +1,4 @@
-//! Answers in words: what a text says about the move in a position.
+//! Reads the text of an answer as a move in a position.
 
 use cwm_encoding::PlainMove;
 use shakmaty::Chess;
@@ -7,7 +7,7 @@ use shakmaty::uci::UciMove;
 
 use crate::actions::{action_of, legal_actions, move_of};
 
-/// How an answer writes a move.
+/// The notation of a move in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// `e2e4`, `e7e8q`.
@@ -16,7 +16,7 @@ pub enum Notation {
     San,
 }
 
-/// What a text says.
+/// The result of reading a text as a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// It names no move.

@@ -26,7 +26,7 @@ impl WordSet {
         self.0 == 0
     }
 
-    /// The words of both sets.
+    /// The words that are in both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         WordSet(self.0 & other.0)
@@ -60,7 +60,7 @@ impl FromIterator<u16> for WordSet {
 pub struct LegalWords(Vec<PlainMove>);
 
 impl LegalWords {
-    /// Those of a position.
+    /// The legal moves of a position.
     pub fn of(position: &Chess) -> Self {
         LegalWords(position.legal_moves().into_iter().map(PlainMove::from).collect())
     }
@@ -91,8 +91,8 @@ impl LegalWords {
         }
     }
 
-    /// What the authors' own script counts as legal: as [`LegalWords::after`] before a move, the target of any legal move
-    /// after an origin, and any word at all where a promotion is due.
+    /// The words that the authors' own script counts as legal: as [`LegalWords::after`] before a move, the target of
+    /// any legal move after an origin, and any word at all where a promotion is due.
     pub fn loosely_after(&self, begun: &[u16]) -> WordSet {
         match begun {
             [] => self.origins(),

@@ -9,7 +9,7 @@ use crate::actions::action_of;
 /// The id of a best move, packed, which must be legal.
 ///
 /// # Errors
-/// It is not.
+/// The move is not legal.
 pub fn best_action(position: &Chess, best: u16) -> Result<u16, String> {
     let plain = PlainMove::from_packed(best).ok_or_else(|| format!("its best move is none but {best:#06x}"))?;
     let is_legal = legal(position, plain).is_some();
@@ -40,7 +40,7 @@ pub fn replay(
 /// Checks that a label's FEN is this position.
 ///
 /// # Errors
-/// It is another one, or none.
+/// The FEN is that of another position, or none.
 pub fn check_position(position: &Chess, fen: &str) -> Result<(), String> {
     let written = |position: &Chess| Fen::from_position(position, EnPassantMode::Legal).to_string();
     let expected = written(position);

@@ -42,7 +42,7 @@ pub struct Reader<R> {
     open: Vec<usize>,
     /// Variations that are open around one that is not read because of an illegal move, itself included.
     skipped: usize,
-    /// True if moves mean nothing any more.
+    /// True if the rest of the game's moves is ignored.
     deaf: bool,
 }
 

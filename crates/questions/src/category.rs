@@ -9,7 +9,7 @@ pub enum Category {
     Motifs,
     /// The best move.
     ShortTactics,
-    /// What a position is worth.
+    /// The evaluation of a position.
     PositionJudgement,
     /// Commentary.
     Semantic,

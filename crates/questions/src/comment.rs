@@ -40,7 +40,7 @@ pub struct Comment {
     pub ply: u32,
     /// The move, UCI.
     pub move_uci: String,
-    /// Who played it: `white` or `black`.
+    /// The side that played it: `white` or `black`.
     pub mover: String,
     /// The piece that was moved: `knight`.
     pub piece: String,
@@ -58,7 +58,7 @@ pub struct Comment {
     pub keywords: Vec<String>,
     /// The comment as it is shown.
     pub cleaned: String,
-    /// What cleaned it: `rules`, or the name of a model.
+    /// The source of `cleaned`: `rules`, or the name of a model.
     pub cleaned_by: String,
 }
 

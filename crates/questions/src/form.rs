@@ -1,8 +1,9 @@
-//! What answers consist of.
+//! Types and forms of answers.
 
 use serde::{Deserialize, Serialize};
 
-/// How an answer is judged: as one text, as a list that is compared as a set, or by rules of its own.
+/// The type of an answer, by which it is judged: one text, a list that is compared as a set, or one with rules of its
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerType {
@@ -14,7 +15,7 @@ pub enum AnswerType {
     Graded,
 }
 
-/// What an answer consists of.
+/// The form of an answer, such as a move or a list of squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// One move (UCI).

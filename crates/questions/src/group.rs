@@ -1,4 +1,4 @@
-//! What distinguishes the tasks of a category: levels, themes, bands, and how wrong options are chosen.
+//! The distinctions between the tasks of a category: levels, themes, bands, and the choice of wrong options.
 
 /// A level of Short Tactics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// What precedes the theme in the name of a task.
+/// The part of a task's name before its theme.
 const THEME_TASK: &str = "short_tactics_theme_";
 
 /// The tasks of the published themes; a theme has its published spelling.
@@ -112,7 +112,7 @@ impl Band {
     }
 }
 
-/// How the wrong options of a Semantic task are chosen.
+/// The rule by which the wrong options of a Semantic task are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Distractors {
     /// Any other comments.

@@ -27,26 +27,26 @@ pub struct Item {
     pub task_category: String,
     /// A FEN; of state tracking `FEN | move move …`; of Position Judgement a FEN of four fields.
     pub input: String,
-    /// What is asked, with placeholders for the context and the example of the answer's form.
+    /// The question, with placeholders for the context and the example of the answer's form.
     pub question: String,
     /// The examples of the answer's form.
     pub format_examples: Vec<String>,
     /// The key.
     pub correct_answer: String,
-    /// How an answer is judged.
+    /// The type of the answer, by which it is judged.
     pub answer_type: AnswerType,
-    /// What else is known.
+    /// Further properties, by name.
     pub metadata: Metadata,
 }
 
 impl Item {
-    /// The item's task, if it is one of the known.
+    /// The item's task, if it is known.
     pub fn task(&self) -> Option<Task> {
         Task::of_name(&self.task_type)
     }
 }
 
-/// What to do with an item of a task that is not known. A graded item is kept: the crate with its rules knows its task.
+/// The treatment of items of unknown tasks. A graded item is always kept: the crate with its rules knows its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownTasks {
     /// Fail.

@@ -10,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 ///
 /// # Errors
 ///
-/// What `writer` reports.
+/// `writer` fails.
 pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut writer, SpacedFormatter))?;
     writer.write_all(b"\n")

@@ -17,26 +17,27 @@ pub struct Judge<'i> {
 
 struct SoundKey {
     form: Form,
-    /// The position of items that ask for moves.
+    /// The position of items whose answers are moves.
     position: Option<Position>,
     /// All that is true, or of [`Form::Move`] all moves of which each is.
     key: Answer,
 }
 
-/// What an answer is.
+/// The judgement of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The text of the answer by the published rule.
     pub extracted: Option<String>,
     /// The published verdict.
     pub verdict: PublishedVerdict,
-    /// Whether a chess player who follows the prompt is right; none if the answer cannot be read, or the task is not known.
+    /// True if the answer is that of a chess player who follows the prompt; none if it cannot be read, or the task is
+    /// not known.
     pub sound: Option<bool>,
-    /// Of a wrong move.
+    /// The fault of a wrong move.
     pub fault: Option<MoveFault>,
 }
 
-/// Why a move is wrong.
+/// The fault of a wrong move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MoveFault {
     /// A move that is not legal.
@@ -45,7 +46,7 @@ pub enum MoveFault {
     NotAMove,
     /// Another legal move than the right one.
     LegalButWrong,
-    /// That there is no move.
+    /// The answer that there is no move.
     SaysNone,
 }
 

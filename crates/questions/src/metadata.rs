@@ -1,4 +1,4 @@
-//! What an item knows beside its question and its key.
+//! Further properties of an item, beside its question and its key.
 
 use std::fmt;
 

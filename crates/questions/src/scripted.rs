@@ -1,4 +1,4 @@
-//! Players that need no model: what they answer to an item.
+//! Players that need no model: their answers to an item.
 
 use cwm_contract::Failure;
 use cwm_game::GameStream;

@@ -127,7 +127,7 @@ impl Task {
         }
     }
 
-    /// Whether an answer is one text or a list.
+    /// The type of an answer: one text or a list.
     pub fn answer_type(self) -> AnswerType {
         match self.form() {
             Form::Move | Form::Arrangement | Form::Fen | Form::Centipawns | Form::Letter => AnswerType::Single,
@@ -137,7 +137,7 @@ impl Task {
         }
     }
 
-    /// What an answer consists of.
+    /// The form of an answer.
     pub fn form(self) -> Form {
         match self {
             Task::PieceArrangement => Form::Arrangement,

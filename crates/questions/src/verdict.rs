@@ -9,7 +9,7 @@ use crate::reading::strip;
 /// Share of the allowed tokens from which an answer counts as cut.
 const CUT: f64 = 0.98;
 
-/// What an answer is, by the published rule.
+/// The verdict on an answer, by the published rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PublishedVerdict {
     /// The key.
@@ -49,7 +49,7 @@ impl fmt::Display for PublishedVerdict {
     }
 }
 
-/// How long an answer is, as far as it is known.
+/// The length of an answer, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length {
     /// Tokens of the completion.

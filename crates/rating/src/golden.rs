@@ -39,7 +39,7 @@ impl Golden {
     }
 }
 
-/// All of them; `None`, with a line that says so, where the shared folder is absent.
+/// All of them; `None`, with a printed line, where the shared folder is absent.
 fn ratings() -> Option<Vec<Golden>> {
     let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
@@ -87,7 +87,7 @@ fn the_likeliest_ratings_are_those_of_the_golden_file() {
     }
 }
 
-/// What is wrong with the rule, from the counts that the authors published, 100 games a level.
+/// The faults of the rule, from the counts that the authors published, 100 games a level.
 #[test]
 fn the_papers_rule_depends_on_order_and_oscillates() {
     let Some(ratings) = ratings() else { return };

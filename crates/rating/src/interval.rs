@@ -5,9 +5,9 @@ use cwm_bootstrap::{Draws, confidence_interval};
 use crate::level::{Level, RatingError, check};
 use crate::likeliest::{Points, Rating};
 
-/// Where a rating lies, in Elo. An end that the games do not bound is `None`.
+/// The interval of a rating, in Elo. An end that the games do not bound is `None`.
 ///
-/// Displayed as `1700 to 1790`, `< 1790`, `> 1700` or `any rating`, with as many decimals as the format asks for. Ends are
+/// Displayed as `1700 to 1790`, `< 1790`, `> 1700` or `any rating`, with as many decimals as the format has. Ends are
 /// rounded outwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {

@@ -1,4 +1,4 @@
-//! What was played against one level.
+//! The results against one level.
 
 /// The results of a player against opponents of one rating.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Level {
 /// Ratings of levels are at most this far from 0, in Elo. So every result of this crate is finite.
 pub const RATING_LIMIT: f64 = 10_000.0;
 
-/// Why there is no rating.
+/// The reason why there is no rating.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RatingError {
     /// There are no games.
@@ -49,7 +49,7 @@ impl Level {
     }
 }
 
-/// Whether all of `levels` have a possible rating, and one of them games.
+/// Checks that all of `levels` have a possible rating, and one of them games.
 pub(crate) fn check(levels: &[Level]) -> Result<(), RatingError> {
     match levels.iter().find(|level| level.rating.is_nan() || level.rating.abs() > RATING_LIMIT) {
         Some(level) => Err(RatingError::LevelRating(level.rating)),

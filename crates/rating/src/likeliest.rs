@@ -2,7 +2,7 @@
 
 use crate::level::{Level, RATING_LIMIT, RatingError, check, expected, odds};
 
-/// The probability of what was seen, at the bound that [`Rating::Below`] or [`Rating::Above`] gives.
+/// The probability of the results at the bound that [`Rating::Below`] or [`Rating::Above`] gives.
 pub const CHANCE: f64 = 0.05;
 
 /// Ratings are found to this many Elo.
@@ -10,7 +10,7 @@ const PRECISION: f64 = 1e-9;
 
 /// A rating, or a bound of it where all games were lost or won. It is finite.
 ///
-/// Displayed as `1742`, `< 1742` and `> 1742`, with as many decimals as the format asks for. Bounds are rounded outwards.
+/// Displayed as `1742`, `< 1742` and `> 1742`, with as many decimals as the format has. Bounds are rounded outwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rating {
     /// The likeliest rating.
@@ -38,7 +38,7 @@ pub fn likeliest(levels: &[Level]) -> Result<Rating, RatingError> {
     Ok(points.rating())
 }
 
-/// How far above the level its results place the player, in Elo, with the bounds of [`likeliest`].
+/// The Elo by which its results place the player above the level, with the bounds of [`likeliest`].
 ///
 /// # Errors
 /// There are no games.
@@ -115,7 +115,7 @@ impl Points {
     }
 }
 
-/// Where `is_too_low` changes from true to false, between `-far` and `far`.
+/// The point between `-far` and `far` at which `is_too_low` changes from true to false.
 fn bisect(far: f64, is_too_low: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (-far, far);
     while high - low > PRECISION {

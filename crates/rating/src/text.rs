@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter, Result};
 use crate::interval::Interval;
 use crate::likeliest::Rating;
 
-/// Writes a number, rounded by `round`, with the decimals and the sign that the format asks for.
+/// Writes a number, rounded by `round`, with the decimals and the sign of the format.
 fn write_rounded(f: &mut Formatter, number: f64, round: impl Fn(f64) -> f64) -> Result {
     let decimals = f.precision().unwrap_or(0).min(9);
     let scale = 10f64.powi(decimals as i32);

@@ -16,7 +16,7 @@ pub(crate) fn direct(builder: &str, position: &Chess, form: BoardForm, questions
     Example::new(builder, position, Message::conversation(texts::DIRECT, user, answers.to_owned()))
 }
 
-/// The builder `best_move`: asks for the best move; the target is `best` (UCI).
+/// The builder `best_move`: a question for the best move; the target is `best` (UCI).
 pub fn best_move(position: &Chess, form: BoardForm, best: &str) -> Example {
     direct("best_move", position, form, &["What is the best move?".to_owned()], best)
 }

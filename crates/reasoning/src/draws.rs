@@ -8,7 +8,8 @@ use cwm_random::Random;
 pub struct Draws(GameStream);
 
 impl Draws {
-    /// The draws for `purpose`, such as a builder's name, and what has this ordinal, such as a position, in a run with `seed`.
+    /// The draws for `purpose`, such as a builder's name, and an ordinal, such as that of a position, in a run with
+    /// `seed`.
     pub fn new(purpose: &str, seed: i128, ordinal: u64) -> Draws {
         Draws(GameStream::new(&format!("examples {purpose}"), &seed.to_string(), ordinal))
     }

@@ -17,9 +17,9 @@ use crate::board::{BoardForm, board_text};
 pub struct Example {
     /// Unique within a file: the builder's name, `-`, six digits.
     pub id: String,
-    /// The conversation. The last message is the assistant's: what is learnt.
+    /// The conversation. The last message is the assistant's: the training target.
     pub messages: Vec<Message>,
-    /// What is known of it: `builder`, `fen`, and what the builder adds.
+    /// Its metadata: `builder`, `fen`, and the entries that the builder adds.
     #[serde(default)]
     pub meta: Metadata,
 }
@@ -28,13 +28,13 @@ pub struct Example {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who writes it.
+    /// The role of its author.
     pub role: MessageRole,
     /// Its text.
     pub content: String,
 }
 
-/// Who writes a message.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageRole {
@@ -86,12 +86,12 @@ impl Example {
         Example { id, ..self }
     }
 
-    /// What is learnt: the text of the last message.
+    /// The training target: the text of the last message.
     pub fn target(&self) -> &str {
         self.messages.last().map_or("", |message| &message.content)
     }
 
-    /// Names what is wrong.
+    /// The fault that makes it no valid example, if it has one.
     fn fault(&self) -> Option<String> {
         let last = self.messages.last();
         (last.map(|message| message.role) != Some(MessageRole::Assistant))

@@ -1,4 +1,4 @@
-//! The builder `best_line`: the first plies of an engine's best line, and what they are worth.
+//! The builder `best_line`: the first plies of an engine's best line, and their gain.
 
 use std::ops::RangeInclusive;
 
@@ -11,16 +11,16 @@ use crate::draws::Draws;
 use crate::example::Example;
 use crate::pieces::uci;
 
-/// The plies that are asked for, each number equally likely.
+/// The numbers of plies that a question may have, each equally likely.
 const PLIES: RangeInclusive<u32> = 4..=6;
 
-/// Asks for the first 4, 5 or 6 plies of `line`, the best line of a position with the value `start`. `value` gives the value of the
-/// position after them for its side to move; it is not called for one without a legal move. None if the line is too short, or a
-/// value is a mate and the line does not reach it.
+/// A question for the first 4, 5 or 6 plies of `line`, the best line of a position with the value `start`. `value`
+/// gives the value of the position after them for its side to move; it is not called for one without a legal move. None
+/// if the line is too short, or a value is a mate and the line does not reach it.
 ///
 /// # Errors
 ///
-/// Those of `value`.
+/// The errors of `value`.
 pub fn best_line<E>(
     position: &Chess,
     form: BoardForm,

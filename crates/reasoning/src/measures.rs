@@ -1,4 +1,4 @@
-//! What an answered move is worth.
+//! Measures of an answered move.
 
 use crate::values::{Values, centipawns};
 
@@ -14,9 +14,9 @@ const TRIVIAL: [&str; 16] = [
 pub struct MoveMeasures {
     /// 1 less the share of the other legal moves that are worth more.
     pub rank: Option<f64>,
-    /// Whether it is one of sixteen moves that need no look at the position.
+    /// True if it is one of sixteen moves that need no look at the position.
     pub trivial: Option<bool>,
-    /// Whether no legal move is worth more.
+    /// True if no legal move is worth more.
     pub best: Option<bool>,
     /// The win probability of the best move less its own.
     pub win_loss: Option<f64>,

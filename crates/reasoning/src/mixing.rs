@@ -1,8 +1,8 @@
-//! Which examples of several sources are mixed, so that the shares of tokens are those that are wanted.
+//! Mixes examples of several sources, so that the shares of tokens are those that are wanted.
 
 use serde::{Deserialize, Serialize};
 
-/// The format `mixture`: what a mix took of each of its sources.
+/// The format `mixture`: the examples and tokens that a mix took of each of its sources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mixture {
@@ -24,9 +24,9 @@ pub struct MixtureSource {
     pub weight: f64,
     /// The examples that were taken.
     pub examples: usize,
-    /// Their tokens: of what is learnt alone.
+    /// Their tokens, of the training targets alone.
     pub tokens: u64,
-    /// Whether the mix ended because it had no more examples.
+    /// True if the mix ended because the source had no more examples.
     pub exhausted: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Source {
     pub name: String,
     /// Its share of the tokens, in proportion to the others'; with 0 nothing is taken.
     pub weight: f64,
-    /// The tokens of what is learnt of each of its examples, in the order in which they are taken.
+    /// The tokens of the training target of each of its examples, in the order in which they are taken.
     pub tokens: Vec<u64>,
 }
 
@@ -46,7 +46,7 @@ pub struct Source {
 pub struct Mix {
     /// The source of each example, in the order in which they are taken: the first examples of each source.
     pub order: Vec<usize>,
-    /// What was taken of each source.
+    /// The examples and tokens that were taken of each source.
     pub mixture: Mixture,
 }
 

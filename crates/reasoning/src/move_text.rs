@@ -25,7 +25,7 @@ fn next_square(text: &str, from: usize) -> Option<usize> {
     (from..bytes.len().saturating_sub(1)).find(|&at| matches!(bytes[at + 1], b'1'..=b'8') && is_square(bytes, at))
 }
 
-/// Whether a file and a rank stand at this byte.
+/// Returns true if a file and a rank stand at this byte.
 pub(crate) fn is_square(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at..at + 2), Some([b'a'..=b'h' | b'A'..=b'H', b'1'..=b'8']))
 }
@@ -55,12 +55,12 @@ fn move_at(text: &str, start: usize) -> Option<(usize, String)> {
     Some((end, characters.map(|byte| char::from(byte.to_ascii_lowercase())).collect()))
 }
 
-/// Whether no letter or digit stands before this byte.
+/// Returns true if no letter or digit stands before this byte.
 pub(crate) fn is_free_before(text: &str, at: usize) -> bool {
     !text[..at].chars().next_back().is_some_and(char::is_alphanumeric)
 }
 
-/// Whether no letter or digit stands at this byte.
+/// Returns true if no letter or digit stands at this byte.
 pub(crate) fn is_free_after(text: &str, at: usize) -> bool {
     !text[at..].chars().next().is_some_and(char::is_alphanumeric)
 }

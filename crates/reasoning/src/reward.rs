@@ -3,12 +3,12 @@
 use crate::reading::{ReadAnswer, Reading};
 use crate::values::{Scaling, Values};
 
-/// How answers are rewarded; the default is the published way.
+/// The options of rewards; the default is the published way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RewardOptions {
-    /// How the answer is found.
+    /// The rule by which the answer is found.
     pub reading: Reading,
-    /// How a legal move is rewarded.
+    /// The scale of rewards of legal moves.
     pub scaling: Scaling,
     /// A legal move whose reward is below this gets 0.
     pub cut: f64,
@@ -20,7 +20,7 @@ impl Default for RewardOptions {
     }
 }
 
-/// What an answer is.
+/// The verdict on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AnswerVerdict {
     /// The candidate that was wanted.
@@ -57,9 +57,9 @@ impl AnswerVerdict {
 /// A judged answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedAnswer {
-    /// What was read.
+    /// The answer that was read.
     pub read: Option<ReadAnswer>,
-    /// What it is.
+    /// The verdict on it.
     pub verdict: AnswerVerdict,
     /// The rank of a legal move among all (1 is the best), 1 for the candidate that was wanted and 0 for any other answer, or the
     /// intersection of the list with the true one by their union; none where one move is wanted and none that is legal was read.

@@ -13,7 +13,7 @@ use crate::reward::{self, JudgedAnswer, RewardOptions};
 use crate::task::ReasoningTask;
 use crate::values::Values;
 
-/// What is needed to judge any number of answers to an item.
+/// Judges any number of answers to an item.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     task: ReasoningTask,
@@ -69,7 +69,7 @@ impl Verifier {
         self.task
     }
 
-    /// What the legal moves are worth; an item of [`ReasoningTask::PredictMove`] has it.
+    /// The values of the legal moves; an item of [`ReasoningTask::PredictMove`] has them.
     pub fn values(&self) -> Option<&Values> {
         self.values.as_ref()
     }
@@ -116,7 +116,8 @@ impl Verifier {
         JudgedAnswer { read, verdict, score, reward }
     }
 
-    /// What the answered move is worth; nothing where none that is legal was answered, or where one of some candidates is wanted.
+    /// The measures of the answered move; each is none if no legal move was answered, or if the task is not
+    /// [`ReasoningTask::PredictMove`].
     pub fn measures(&self, judged: &JudgedAnswer) -> MoveMeasures {
         match (&self.truth, &judged.read) {
             (Truth::Values(values), Some(ReadAnswer::Move(uci))) => MoveMeasures::of(values, uci),
@@ -124,7 +125,7 @@ impl Verifier {
         }
     }
 
-    /// What the text claims about the item's position before its answer.
+    /// The claims of the text about the item's position before its answer.
     pub fn claims(&self, text: &str, rule: ClaimRule) -> Claims {
         claims(&self.position, text, rule)
     }

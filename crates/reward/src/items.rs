@@ -6,7 +6,7 @@ use cwm_contract::{Failure, RewardRequest};
 use cwm_questions::{UnknownTasks, read_item_files};
 use cwm_reasoning::{JudgedAnswer, Reading, RewardOptions, Scaling, Verifier};
 
-/// Items, and how answers to them are rewarded.
+/// Items, and the options of rewards for answers to them.
 pub struct Items {
     verifiers: HashMap<String, Verifier>,
     options: RewardOptions,

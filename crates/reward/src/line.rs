@@ -1,4 +1,4 @@
-//! From a line to its answer.
+//! Answers a line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::items::Items;
 
-/// What a line has; other keys are passed over.
+/// The keys of a line that are read; others are ignored.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Request<'l> {

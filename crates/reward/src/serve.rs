@@ -1,4 +1,4 @@
-//! From input to output, block by block: all lines that are there are judged side by side, then answered in their order.
+//! Answers input block by block: all lines that have arrived are judged in parallel, then answered in their order.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use crate::items::Items;
 use crate::line::answer;
 
-/// Bytes that are read at once: what a pipe holds.
+/// The bytes of one read: the capacity of a pipe.
 const CHUNK: usize = 1 << 16;
 
-/// Lines that one thread judges at least, so that handing them over is worth it.
+/// The fewest lines that one thread judges: for fewer, a thread costs more than it saves.
 const SHARE: usize = 32;
 
 /// Answers the lines of `input` until its end.

@@ -1,4 +1,4 @@
-//! What a scores file contains (docs/formats.md, "scores"): its metrics, its model and its test set.
+//! The content of a scores file (docs/formats.md, "scores"): its metrics, its model and its test set.
 
 pub mod metrics;
 mod model;

@@ -88,7 +88,7 @@ const fn worth(role: Role, file: i32, rank: i32) -> PhaseScore {
     PhaseScore { middle: middle as i16, end: end as i16 }
 }
 
-/// A position and its value, which costs next to nothing to keep.
+/// A position and its value, which each move updates at little cost.
 #[derive(Clone)]
 pub struct EvaluatedPosition {
     /// The position.
@@ -109,7 +109,7 @@ impl EvaluatedPosition {
         valued
     }
 
-    /// Puts a piece on the scales (`sign` 1) or takes it off (-1).
+    /// Adds the worth of a piece to the value (`sign` 1) or subtracts it (-1).
     fn put(&mut self, role: Role, color: Color, square: Square, sign: i32) {
         let square = color.fold_wb(square, square.flip_vertical());
         let worth = PIECE_SCORES[role as usize - 1][square.to_usize()];

@@ -1,4 +1,4 @@
-//! A shallow look ahead: alpha-beta with captures played out at its end.
+//! A shallow alpha-beta search with captures played out at its end.
 
 use cwm_game::GameState;
 use shakmaty::{Color, Move, MoveList, Position, Role, attacks};
@@ -11,7 +11,7 @@ const CAPTURE_PLIES: u32 = 6;
 /// A quiet move one ply before the end can hardly gain more than this.
 const QUIET_GAIN: i32 = 90;
 
-/// A legal move and what it is worth to the player, in centipawns.
+/// A legal move and its value to the player, in centipawns.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// The move.
@@ -63,7 +63,7 @@ pub fn values(play: &GameState, moves: &MoveList, depth: u32) -> Vec<Candidate> 
     found
 }
 
-/// What a move is worth that leads to `next`, or a bound of at most `alpha` on it.
+/// The value of a move that leads to `next`, or a bound of at most `alpha` on it.
 fn value_after(play: &GameState, next: &EvaluatedPosition, depth: u32, alpha: i32) -> i32 {
     if play.times_before(&next.position) > 0 { 0 } else { -negamax(next, depth - 1, 1, -MATE, -alpha) }
 }
@@ -106,7 +106,7 @@ fn negamax(node: &EvaluatedPosition, depth: u32, ply: i32, mut alpha: i32, beta:
     best
 }
 
-/// The value of a position in which only captures and queens are still looked at, and need not be played.
+/// The value of a position by captures and promotions to a queen alone, none of which need be played.
 fn captures(node: &EvaluatedPosition, plies: u32, mut alpha: i32, beta: i32) -> i32 {
     let mut best = node.value();
     if best >= beta || plies == 0 {
@@ -141,7 +141,7 @@ fn loses_material(node: &EvaluatedPosition, m: Move) -> bool {
     (attacks::pawn_attacks(us, m.to()) & node.position.their(Role::Pawn)).any()
 }
 
-/// Neither a capture nor a promotion to a queen; lesser promotions are quiet, for nobody looks for them.
+/// Returns true if `m` is neither a capture nor a promotion to a queen; lesser promotions count as quiet.
 fn quiet(m: Move) -> bool {
     !m.is_capture() && m.promotion() != Some(Role::Queen)
 }

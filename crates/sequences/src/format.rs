@@ -52,7 +52,7 @@ pub fn schema(vocabulary: &Vocabulary) -> Result<Schema, Failure> {
     Ok(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Checks a file's schema and returns its vocabulary; else says what is wrong.
+/// Checks a file's schema and returns its vocabulary, or the problem as text.
 pub fn check(schema: arrow_ipc::Schema<'_>) -> Result<Vocabulary, String> {
     let metadata = |key: &str| {
         let mut entries = schema.custom_metadata().into_iter().flatten();

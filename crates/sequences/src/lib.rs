@@ -1,4 +1,5 @@
-//! The format `sequences`: what a model that reads tokens learns from, a row a sequence, with a target or none at each place.
+//! The format `sequences`: training data of models that read tokens, a row a sequence, with a target or none at each
+//! place.
 //!
 //! A folder of Arrow IPC files; `docs/formats.md` describes them. Files are written a batch at a time and read through a memory
 //! map, so that memory does not grow with them. This crate must not know what the numbers stand for.

@@ -53,7 +53,7 @@ impl Sequences {
         Ok(Sequences { vocabulary, batches, starts, rows, maps })
     }
 
-    /// What the numbers stand for.
+    /// The meaning of the numbers.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The target of a place that has none.
 pub const NO_LOSS: u16 = u16::MAX;
 
-/// What the numbers of a folder stand for.
+/// The meaning of the numbers of a folder, and their limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vocabulary {
@@ -26,22 +26,22 @@ pub struct Vocabulary {
 pub struct Sequence<'a> {
     /// Its name.
     pub id: &'a str,
-    /// What the model reads.
+    /// The tokens that the model reads.
     pub tokens: &'a [u16],
-    /// What it learns to answer at each of these places, or [`NO_LOSS`].
+    /// The target at each of these places, or [`NO_LOSS`].
     pub targets: &'a [u16],
 }
 
-/// Why a model without a causal mask cannot learn sequences with a target before their last place, as words that follow the
-/// sequence's name, and what to do.
+/// The reason why a model without a causal mask cannot learn sequences with a target before their last place, as text
+/// that follows the sequence's name; and the remedy.
 pub const NEEDS_MASK: (&str, &str) = (
     "has a target before its last place, and a model without a mask would read on to the answer",
     "take `mask: causal`",
 );
 
 impl Sequence<'_> {
-    /// Checks that there is a target for each token, not more than the longest has, and that all are of the vocabulary; else
-    /// says what is wrong.
+    /// Checks that there is a target for each token, not more than the longest has, and that all are of the vocabulary;
+    /// else returns the problem as text.
     pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<(), String> {
         let (tokens, targets) = (self.tokens.len(), self.targets.len());
         if tokens != targets {

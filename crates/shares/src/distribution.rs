@@ -13,7 +13,7 @@ const ROUNDS: usize = 8;
 pub struct Distribution {
     /// The shares by full-move number; with none, every position is in one bucket.
     pub fullmoves: Option<FullmoveShares>,
-    /// Whether half of the positions have White to move; otherwise both sides are in one cell.
+    /// True if half of the positions have White to move; otherwise both sides are in one cell.
     pub balanced_sides: bool,
 }
 
@@ -30,7 +30,7 @@ impl Distribution {
         Some(bucket * self.sides() + side)
     }
 
-    /// How many of `total` positions are drawn of each cell, of which so many are there, and never more than these: the cells with a
+    /// The number of positions to draw from each cell, of `total`, and never more than are `there`. The cells with a
     /// position begin with equal weights, and raking brings these to the wanted shares.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! How many positions are drawn of each part of a game, and of each side.
+//! The numbers of positions to draw from each part of a game, and of each side.
 //!
 //! This crate must not know where positions come from, or what they are drawn for.
 

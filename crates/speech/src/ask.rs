@@ -1,4 +1,4 @@
-//! What is asked about a position, as words.
+//! Questions about a position, as words.
 
 use cwm_questions::Metadata;
 use serde_json::Value;
@@ -8,8 +8,8 @@ use crate::answer::{move_words, signed_words};
 use crate::facts::questions;
 use crate::words::{self, named};
 
-/// The words of what is asked: the name of a task or of a builder, and what belongs to it, by `known` of the item or the example, and
-/// by the user's message.
+/// The words of a question: the name of a task or of a builder, and its parameters, by `known` of the item or the
+/// example, and by the user's message.
 pub(crate) fn ask(name: &str, known: &Metadata, position: &Chess, user: &str) -> Result<Vec<u16>, String> {
     let belongs = match name {
         "reasoning_predict_move" | "best_move" | "verbalised" => Vec::new(),

@@ -10,25 +10,25 @@ use crate::{END, PositionForm};
 /// An example as words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    /// The position, and what is asked.
+    /// The position, and the question.
     pub prompt: Vec<u16>,
-    /// What is learnt: the assistant's words, and the end word.
+    /// The training target: the assistant's words, and the end word.
     pub answer: Vec<u16>,
 }
 
 /// The prompt of a graded item.
 ///
 /// # Errors
-/// The small language cannot say it; the error is a phrase about the item.
+/// The small language lacks words for it; the error is a phrase about the item.
 pub fn item_words(item: &Item, form: PositionForm) -> Result<Vec<u16>, String> {
     prompt(&item.task_type, &item.input, &item.metadata, &item.question, form)
 }
 
-/// An example by what is known of it, the user's message, and the assistant's. `known` has the `fen` and, in `task` or else in
-/// `builder`, the name of what is asked; `candidates`, `square` or `plies` as the task needs them.
+/// An example from its metadata `known`, the user's message, and the assistant's. `known` has the `fen` and, in `task`
+/// or else in `builder`, the name of the question; `candidates`, `square` or `plies` as the task needs them.
 ///
 /// # Errors
-/// The small language cannot say it; the error is a phrase about the example.
+/// The small language lacks words for it; the error is a phrase about the example.
 pub fn example_words(known: &Metadata, user: &str, target: &str, form: PositionForm) -> Result<Conversation, String> {
     let fen = known.text("fen").ok_or("its `meta` has no `fen`")?;
     let name = known.text("task").or_else(|| known.text("builder")).ok_or("its `meta` has no `builder`")?;

@@ -18,7 +18,7 @@ pub(crate) fn questions(user: &str, position: &Chess) -> Result<Vec<u16>, String
     Ok(all)
 }
 
-/// The kind of a question, and the words of what it is about.
+/// The kind of a question, and the words of its subject.
 fn question(line: &str, position: &Chess) -> Option<(&'static str, Vec<u16>)> {
     if let Some([color]) = slots(line, ["Is the ", " king in check"]) {
         return Some(("check", vec![words::side(color_of(color)?)]));
@@ -43,7 +43,7 @@ fn question(line: &str, position: &Chess) -> Option<(&'static str, Vec<u16>)> {
     Some(("only_capture", piece_at(piece, square, !position.turn())?))
 }
 
-/// What stands between each two of these parts of a line, which begins with the first.
+/// The texts between each two of these parts of a line, which begins with the first.
 fn slots<'a, const PARTS: usize, const SLOTS: usize>(line: &'a str, parts: [&str; PARTS]) -> Option<[&'a str; SLOTS]> {
     let mut rest = line.strip_prefix(parts[0])?;
     let mut found = [""; SLOTS];

@@ -5,7 +5,7 @@ use shakmaty::{Chess, EnPassantMode, Position, Role, Square};
 
 use crate::words;
 
-/// How a position is written.
+/// The form in which a position is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PositionForm {
     /// 64 squares from a8 to h1, each with its piece or empty: always 67 words with side, castling rights and en passant file.

@@ -2,8 +2,8 @@
 
 use crate::words::{self, END, LONE_SQUARE, name, promotion_of, square_of};
 
-/// What the words of an answer are as text, up to the end word: moves and numbers without spaces inside, values in brackets, and one
-/// space between. Any words give a text.
+/// The text of the words of an answer, up to the end word: moves and numbers without spaces inside, values in brackets,
+/// and one space between. Any words give a text.
 pub fn text(answer: &[u16]) -> String {
     let length = answer.iter().position(|word| *word == END).unwrap_or(answer.len());
     let mut rest = &answer[..length];

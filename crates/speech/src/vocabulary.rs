@@ -1,4 +1,4 @@
-//! What the numbers of sequences of this language stand for.
+//! The vocabulary of sequences of this language.
 
 use cwm_sequences::Vocabulary;
 

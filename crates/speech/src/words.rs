@@ -4,7 +4,7 @@ use shakmaty::{CastlingSide, Color, File, Piece, Role, Square};
 
 /// The words behind those of squares, pieces and other properties of positions, in their order.
 const NAMED: [&str; 40] = [
-    // What is asked: the tasks, the builders of examples, and the kinds of facts.
+    // Questions: the tasks, the builders of examples, and the kinds of facts.
     "reasoning_predict_move",
     "reasoning_best_move",
     "reasoning_worst_move",
@@ -19,7 +19,7 @@ const NAMED: [&str; 40] = [
     "material",
     "mobility",
     "only_capture",
-    // What answers are made of.
+    // Parts of answers.
     "<think>",
     "</think>",
     "<answer>",

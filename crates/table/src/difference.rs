@@ -1,9 +1,9 @@
-//! How the columns of a file differ from those of its format.
+//! The difference between the columns of a file and those of its format.
 
 use arrow_schema::{DataType, FieldRef};
 
-/// The first difference, in words; nothing if there is none. `within` is the column that these are part of, with a dot after it, or
-/// nothing.
+/// The first difference, as text; none if there is none. `within` is the column that these are part of, with a dot
+/// after it, or empty.
 pub fn difference(found: &[FieldRef], expected: &[FieldRef], within: &str) -> Option<String> {
     for (place, field) in expected.iter().enumerate() {
         let name = format!("{within}{}", field.name());

@@ -17,7 +17,7 @@ pub use writer::TableWriter;
 
 /// A row of a format.
 pub trait Row: Sized {
-    /// What is known of all rows of a file, such as what made them.
+    /// The description of all rows of a file, such as their source.
     type Description: Serialize + DeserializeOwned;
 
     /// The format with its article, as in "is not *a choices* file".
@@ -26,7 +26,7 @@ pub trait Row: Sized {
     /// The key in the file's metadata under which the description is, as JSON.
     const KEY: &'static str;
 
-    /// What to do with a file that has no description, if anything.
+    /// The hint for a file that has no description, if there is one.
     const HINT: Option<&'static str> = None;
 
     /// The columns.

@@ -45,7 +45,7 @@ impl<R: Row> TableReader<R> {
         Ok(TableReader { path: path.to_owned(), description, total, batches, rows: Vec::new().into_iter(), read: 0 })
     }
 
-    /// What is known of all rows.
+    /// The description of all rows.
     pub fn description(&self) -> &R::Description {
         &self.description
     }

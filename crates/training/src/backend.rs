@@ -27,7 +27,7 @@ pub enum TrainingBackend {
 pub enum Losses {
     /// The sum of all, on the CPU.
     Sum(f64),
-    /// Those of each micro-batch, on the device.
+    /// The losses of each micro-batch, on the device.
     OnDevice(Vec<Loss>),
 }
 

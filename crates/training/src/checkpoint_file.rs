@@ -54,7 +54,7 @@ struct Counts<I, B> {
     best: Option<B>,
 }
 
-/// Why a training cannot be resumed from a file.
+/// The reason why a training cannot be resumed from a file.
 #[derive(Debug)]
 pub enum ResumeError {
     /// It is missing, or not as it was written.

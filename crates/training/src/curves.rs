@@ -14,7 +14,7 @@ use crate::StepMetrics;
 /// One line.
 #[derive(Debug)]
 pub struct Line {
-    /// What the line is about, such as `train` or `validation`.
+    /// The kind of the line, such as `train` or `validation`.
     pub kind: &'static str,
     /// Batches drawn so far.
     pub step: u64,

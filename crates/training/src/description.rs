@@ -1,4 +1,4 @@
-//! What a training writes of itself into the description of its model (`docs/formats.md`).
+//! The entries that a training adds to the description of its model (`docs/formats.md`).
 
 use serde_json::{Map, Value, json};
 

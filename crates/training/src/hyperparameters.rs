@@ -189,7 +189,7 @@ impl Hyperparameters {
         }
     }
 
-    /// What they are in a training of `total_steps`, for its description, without `steps` and `epochs`.
+    /// The values for the description of a training of `total_steps`, without `steps` and `epochs`.
     pub(crate) fn described(&self, total_steps: u64) -> Map<String, Value> {
         let described = json!({
             "batch_size": self.batch_size,

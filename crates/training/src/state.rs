@@ -1,4 +1,4 @@
-//! What a training changes from step to step.
+//! The state that a training changes from step to step.
 
 use cwm_models::parameters::Weights;
 

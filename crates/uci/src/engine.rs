@@ -1,4 +1,4 @@
-//! An engine: a program that is started, asked about positions, and ended.
+//! An engine: a program that is started, queried about positions, and ended.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const START_BYTES: u64 = 1 << 20;
 /// The most bytes of output of one search.
 const SEARCH_BYTES: u64 = 16 << 20;
 
-/// A running UCI engine. Dropping it asks it to quit, and then kills it with all that it started.
+/// A running UCI engine. Dropping it sends `quit`, and then kills it with all that it started.
 ///
 /// It ends as well when this process ends, in whatever way.
 pub struct Engine {
@@ -39,7 +39,7 @@ impl Engine {
     /// Starts an engine and sets its options.
     ///
     /// # Errors
-    /// The program cannot be started, does not say `uciok` within 10 s and 1 MiB of output, or lacks an option.
+    /// The program cannot be started, does not write `uciok` within 10 s and 1 MiB of output, or lacks an option.
     pub fn start(program: &Path, settings: Settings) -> Result<Self, Failure> {
         Self::start_within(program, settings, START_TIME)
     }
@@ -63,11 +63,11 @@ impl Engine {
         &self.name
     }
 
-    /// Asks about a position, of which the engine knows nothing yet.
+    /// Queries the engine about a position, of which it knows nothing yet.
     ///
     /// # Errors
     /// The engine ends, takes too long, writes too much, is not understood, or answers with an illegal move; or the
-    /// stage was cancelled. Then the engine has been killed, and every further question fails.
+    /// stage was cancelled. Then the engine has been killed, and every further query fails.
     pub fn ask(&mut self, question: &Question, limit: &Limit) -> Result<Answer, Failure> {
         let fen = question.fen();
         let ready = self.ready("ucinewgame\nisready\n", Some(&fen));
@@ -122,7 +122,7 @@ impl Engine {
         }
     }
 
-    /// The first exchange: who the engine is, and which options it has.
+    /// The first exchange, which reads the engine's name and options.
     fn identify(&mut self, time: Duration) -> Result<(), Failure> {
         let exchange = Exchange { awaited: "uciok", sent: "uci\n", position: None, time, bytes: START_BYTES };
         let (mut found_name, mut found_options) = (String::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Failures of engines in words: the program, what it was sent, what it wrote last, and what to do.
+//! Failures of engines as text: the program, the commands that it was sent, its last lines, and a hint.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::process::{ExchangeError, Process};
 /// The most characters of a line that are shown.
 const LINE_LENGTH: usize = 200;
 
-/// What to do about a program that is no engine.
+/// The hint about a program that is no engine.
 const OTHER_PROGRAM: &str = "name a program that speaks UCI, such as Stockfish (apt-get install stockfish)";
 
-/// What is being asked of an engine.
+/// An exchange with an engine: commands, and the output that they cause.
 pub struct Exchange<'a> {
     /// The word that ends it, such as `uciok`.
     pub awaited: &'static str,
-    /// What the engine was sent last.
+    /// The commands that the engine was sent last.
     pub sent: &'a str,
     /// The position, as a FEN.
     pub position: Option<&'a str>,
@@ -64,7 +64,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Lines as a list, each in backquotes, short and without what a terminal would obey.
+/// Lines as a list, each in backquotes, short and with escapes for control characters.
 pub fn quoted<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let quote = |line: &str| match line.char_indices().nth(LINE_LENGTH) {
         Some((end, _)) => format!("`{}…`", escape_characters(&line[..end], is_hidden)),

@@ -1,4 +1,4 @@
-//! How Stockfish plays at a level (`Skill Level`), with numbers that are given in place of its own, which are seeded by
+//! The play of Stockfish at a level (`Skill Level`), with given random numbers in place of its own, which are seeded by
 //! the clock: the same player, whose games can be repeated.
 //!
 //! It searches to depth 1 + level and takes, of its lines s₁ ≥ … ≥ s₄ in internal units, the last i that maximises
@@ -53,7 +53,7 @@ impl Level {
         Ok(Level { number, engine })
     }
 
-    /// How far the engine searches at this level.
+    /// The limit of the engine's search at this level.
     pub fn limit(self) -> Limit {
         Limit::depth(1 + self.number)
     }

@@ -1,10 +1,10 @@
 //! Chess engines that speak UCI (the Universal Chess Interface), as child processes, and the rule by which Stockfish
 //! weakens itself.
 //!
-//! [`Engine`] starts a program, asks it about one position after the other, and ends it. Before every position the engine
-//! forgets the last one (`ucinewgame`) and it has one thread, so that an answer to a number of nodes or a depth depends
-//! on the position and the program alone: not on the order of the positions, the number of processes, or the time.
-//! Time limits only turn a search that does not end into an error.
+//! [`Engine`] starts a program, queries it about one position after the other, and ends it. Before every position the
+//! engine forgets the last one (`ucinewgame`) and it has one thread, so that an answer to a number of nodes or a depth
+//! depends on the position and the program alone: not on the order of the positions, the number of processes, or the
+//! time. Time limits only turn a search that does not end into an error.
 //!
 //! [`Level`] chooses a move as an engine of a level (`Skill Level`) does, but from numbers that are given.
 //!

@@ -1,11 +1,11 @@
-//! Options of engines: what is set, and whether an engine takes it.
+//! Options of engines: their values, and checks of them.
 
 use std::collections::BTreeMap;
 
 use cwm_contract::{Cancellation, Failure};
 use shakmaty_uci::UciOptionConfig;
 
-/// How an engine is set up. It always has one thread.
+/// The settings of an engine. It always has one thread.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// MiB of its hash table; an engine without this option has its own way.
@@ -80,7 +80,7 @@ impl Settings {
     }
 }
 
-/// Why a user cannot set an option of this name, if so.
+/// The reason why a user cannot set an option of this name, if there is one.
 fn refusal(name: &str) -> Option<&'static str> {
     let is_among = |names: &[&str]| names.iter().any(|other| other.eq_ignore_ascii_case(name));
     let lower = name.to_ascii_lowercase();
@@ -100,7 +100,7 @@ pub fn find<'a>(options: &'a [UciOptionConfig], name: &str) -> Option<&'a UciOpt
     options.iter().find(|option| option.get_name().eq_ignore_ascii_case(name))
 }
 
-/// What is wrong with a value of an option, as the end of a sentence that begins with the value.
+/// The fault of an option's value, as the end of a sentence that begins with the value.
 pub fn fault(option: &UciOptionConfig, value: &str) -> Option<String> {
     match option {
         UciOptionConfig::Check { .. } => {

@@ -1,4 +1,4 @@
-//! Positions that an engine is asked about: those alone in which there is something to answer.
+//! Positions for queries to an engine: only those with a legal move.
 
 use cwm_contract::Failure;
 use shakmaty::fen::Fen;
@@ -45,7 +45,7 @@ impl Question {
         Ok(question)
     }
 
-    /// The position that is asked about.
+    /// The position of the query.
     pub fn chess(&self) -> &Chess {
         &self.position
     }

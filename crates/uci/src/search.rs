@@ -1,4 +1,4 @@
-//! What an engine is asked to do, and what it answers.
+//! The limit of a search, and the engine's answer.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 use shakmaty_uci::{UciInfo, UciMessage, UciSearchControl};
 
-/// How far an engine searches, and after what time one that has not answered counts as lost. The time changes no answer.
+/// The limit of a search, and the time after which an engine that has not answered counts as lost. The time changes no
+/// answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     search: UciSearchControl,
@@ -52,7 +53,7 @@ pub enum Bound {
 pub struct Line {
     /// Plies of the search; 0 if the engine did not report them.
     pub depth: u32,
-    /// Its value for the side to move in the position asked about.
+    /// Its value for the side to move in the position of the query.
     pub score: Score,
     /// Nothing if the score is exact.
     pub bound: Option<Bound>,

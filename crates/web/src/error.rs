@@ -1,4 +1,4 @@
-//! Errors of requests: those that may pass, and those that will not.
+//! Errors of requests: transient and permanent ones.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use ureq::http::HeaderMap;
 /// An error that ended an attempt.
 #[derive(Debug)]
 pub enum FetchError {
-    /// It may go better next time, not before the server's own time if it named one.
+    /// A retry may succeed, not before the server's own time if it sent one.
     Transient(String, Option<Duration>),
-    /// It never will.
+    /// No retry can succeed.
     Permanent(Failure),
 }
 
@@ -20,7 +20,7 @@ impl From<Failure> for FetchError {
     }
 }
 
-/// Checks whether it is worth another try.
+/// Classifies an error: transient if a retry may succeed.
 pub fn classify(url: &str, error: ureq::Error) -> FetchError {
     let message = format!("{url}: {error}");
     match error {

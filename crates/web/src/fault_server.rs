@@ -22,7 +22,7 @@ pub struct Request {
     pub if_range: Option<String>,
     /// The header `Authorization`.
     pub authorization: Option<String>,
-    /// What the client sent after the head.
+    /// The body that the client sent.
     pub body: String,
 }
 

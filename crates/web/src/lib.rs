@@ -1,4 +1,5 @@
-//! What HTTP clients of ours share: the agent with its time limits, certificates and proxy; which errors may pass; waits.
+//! The shared parts of our HTTP clients: the agent with its time limits, certificates and proxy; the classification of
+//! errors; waits.
 //!
 //! This crate must not know what is requested. `fault_server.rs` is a server that misbehaves, for the tests of its users.
 

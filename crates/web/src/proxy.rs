@@ -9,10 +9,10 @@ use ureq::Proxy;
 const VARIABLES: [&str; 8] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"];
 
-/// Those variables, by name.
+/// The variables of the environment that name proxies, by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// As the environment has them.
+/// Reads the variables from the environment.
 pub fn variables() -> Variables {
     VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect()
 }

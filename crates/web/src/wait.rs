@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Failure};
 
-/// Between two looks at the request to stop.
+/// The interval between two checks for a request to stop.
 const STEP: Duration = Duration::from_millis(100);
 
 /// Sleeps.

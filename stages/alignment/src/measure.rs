@@ -9,13 +9,13 @@ use cwm_models::worker_pool::WorkerPool;
 use crate::config::Config;
 use crate::members::Members;
 
-/// What is measured.
+/// A measurement of the alignment of a model's rows within their classes.
 pub struct Measurement<'a> {
     /// Inputs, outputs, services.
     pub context: &'a Context,
     /// Parameters.
     pub config: &'a Config,
-    /// The model whose rows they are.
+    /// The model that the rows are from.
     pub model: &'a Model,
     /// The sequences.
     pub members: &'a Members,
@@ -23,12 +23,12 @@ pub struct Measurement<'a> {
     pub workers: &'a WorkerPool,
 }
 
-/// What classes are compared with.
+/// The pairs of rows of different classes that pairs within classes are compared with.
 struct Baseline {
     name: &'static str,
     population: Population,
     pairs: Vec<[u32; 2]>,
-    /// What its seeds begin with.
+    /// The seed of its pairs; those of its permutations follow it.
     seeds: u128,
 }
 

@@ -9,12 +9,12 @@ use cwm_inside::linear_probe::SQUARES;
 use cwm_inside::{Model, Reading, WantedGame};
 use cwm_inside_rows::{TranspositionsOf, TranspositionsReader};
 
-/// What makes rows alike whatever was played: plies and phase of their token.
+/// The ply and the phase of a row's token: rows that agree in both are alike, whatever was played.
 type Stratum = (u32, Option<u8>);
 
 /// The sequences in the order of their rows: by game, then by ply.
 pub struct Members {
-    /// What is known of all classes.
+    /// The description of the classes in their file.
     pub made_by: TranspositionsOf,
     /// The rows of each class, at least two.
     pub classes: Vec<Vec<u32>>,

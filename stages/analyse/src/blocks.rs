@@ -20,7 +20,7 @@ const GAMES: usize = 16;
 /// Placed positions of a block.
 const POSITIONS: usize = 256;
 
-/// What is done with each block.
+/// The blocks of a run, each evaluated and read by its number.
 pub struct Blocks<'a> {
     /// The stage's context.
     pub context: &'a Context,
@@ -30,7 +30,7 @@ pub struct Blocks<'a> {
     pub margin: Option<u32>,
 }
 
-/// How blocks are evaluated.
+/// The engine and the open file of a block that is being evaluated.
 struct Work<'a> {
     evaluator: &'a mut Evaluator,
     writer: EvaluationsWriter,
@@ -44,7 +44,7 @@ impl Blocks<'_> {
         self.origin.len().div_ceil(self.units())
     }
 
-    /// The games, or the placed positions, of a block.
+    /// The number of games, or of placed positions, in a block.
     fn units(&self) -> usize {
         match self.origin {
             Origin::Games(_) => GAMES,
@@ -154,7 +154,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// The number of positions of a block that are asked about.
+    /// The number of positions of a block that are evaluated.
     ///
     /// # Errors
     /// A game cannot be read.
@@ -175,7 +175,7 @@ impl Blocks<'_> {
     }
 }
 
-/// What an engine finds in a position; nothing where the game is over.
+/// Returns the lines that an engine finds in a position; `None` if the game is over.
 fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<AnalysedPosition>, Failure> {
     if position.legal_moves().is_empty() {
         return Ok(None);

@@ -13,7 +13,7 @@ const MOST_PLACED: i128 = 100_000;
 pub const MOST_MOVES: u32 = 218;
 
 parameters! {
-    /// The engine, its limit, and the positions that it is asked about.
+    /// The engine, its limit, and the positions that it evaluates.
     pub struct Config {
         /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes are part of the key.
         /// Without one, our own engine finds the moves, that of `play`, which is weaker.
@@ -113,7 +113,7 @@ impl Config {
         if self.engine.is_none() && !self.options.is_empty() {
             errors.push(ParameterError::new("options", "need an `engine`"));
         }
-        // Whether it is there is checked where it is about to be read.
+        // A missing program is reported where it is about to be read.
         if let Some(engine) = &self.engine
             && let Some(Err(failure)) = engine.0.exists().then(|| check_program(&engine.0))
         {
@@ -129,7 +129,7 @@ impl Config {
         errors
     }
 
-    /// Checks which positions are asked about, and how many moves of each are valued.
+    /// Checks the selection of positions, and the number of moves of each that are valued.
     fn validate_positions(&self, errors: &mut Vec<ParameterError>) {
         let mut check = |is_right: bool, parameter: &str, message: &str| {
             if !is_right {

@@ -19,7 +19,7 @@ pub type Plies = Vec<Vec<u32>>;
 struct Candidate {
     game: usize,
     ply: u32,
-    /// That of the wanted distribution.
+    /// The index of its cell in the wanted distribution.
     cell: usize,
 }
 
@@ -71,7 +71,7 @@ pub fn draw(
     Ok(plies)
 }
 
-/// As many of the candidates as have the wanted shares, drawn from each cell alike.
+/// Draws as many of the candidates as have the wanted shares, with equal chances within a cell.
 fn balance(
     distribution: &Distribution,
     drawn: Vec<Candidate>,

@@ -1,4 +1,4 @@
-//! What finds the best move of a position: a program that speaks UCI, or our own engine.
+//! Finds the best moves of a position, by a UCI program or our own engine.
 
 use cwm_contract::{Cancellation, Failure};
 use cwm_encoding::PlainMove;
@@ -13,7 +13,7 @@ use crate::config::Config;
 /// For each ply that our own engine looks ahead, so many times the nodes of a ply less.
 const NODES_A_PLY: f64 = 30.0;
 
-/// One of them, ready for questions.
+/// A running UCI program, or our own engine.
 pub enum Evaluator {
     /// A program.
     Program(Box<Program>),
@@ -21,43 +21,43 @@ pub enum Evaluator {
     Own {
         /// Plies that it looks ahead before it follows captures.
         depth: u32,
-        /// What is wanted of a position.
+        /// The lines to find of a position.
         wanted: RequestedLines,
     },
 }
 
-/// A program, how it is asked, and what is wanted of a position.
+/// A running UCI program, with the settings of its searches.
 pub struct Program {
     engine: Engine,
     /// Nodes of each search.
     nodes: u64,
-    /// Whether it is asked about the position after each move.
+    /// True if it searches the position after each move by itself.
     each: bool,
     wanted: RequestedLines,
 }
 
-/// What is wanted of a position.
+/// The lines to find of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestedLines {
     /// The best move.
     Best,
-    /// For puzzles: the best move, the next one, and since when the best was held to.
+    /// For puzzles: the best move, the next one, and the nodes after which the best did not change any more.
     Pair,
     /// The values of so many moves.
     Moves(u32),
 }
 
-/// What was found of a position.
+/// The lines found of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundLines {
     /// As many lines as are wanted, or as the position has moves; the best first.
     pub lines: Vec<Line>,
-    /// Nodes after which the engine held to the best move; of our own, what a program may have searched by then.
+    /// Nodes after which the best move did not change any more; for our own engine, an estimate of those of a program.
     pub effort: f64,
 }
 
 impl Evaluator {
-    /// As the parameters have it. A cancellation ends its searches.
+    /// Starts the engine of the parameters. A cancellation ends its searches.
     ///
     /// # Errors
     /// The program cannot be used.
@@ -79,7 +79,7 @@ impl Evaluator {
         Ok(Evaluator::Program(Box::new(Program { engine, nodes: config.nodes, each: config.each, wanted })))
     }
 
-    /// What the evaluations are made by.
+    /// The engine and its settings, as the evaluations name their source.
     ///
     /// # Errors
     /// The program cannot be read.

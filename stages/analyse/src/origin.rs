@@ -1,4 +1,4 @@
-//! Where positions come from: games, or chance.
+//! The positions of a run: those of games, or positions placed by chance.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,9 +31,9 @@ pub struct OfGames {
     drawn: Option<Plies>,
 }
 
-/// What was found before any position is asked about.
+/// Counts of positions, made before the first is evaluated.
 pub struct OriginCounts {
-    /// Positions that are asked about.
+    /// Positions that are evaluated.
     pub total: u64,
     /// Positions without a legal move.
     pub over: u64,
@@ -42,7 +42,7 @@ pub struct OriginCounts {
 }
 
 impl Origin {
-    /// As the parameters have it.
+    /// Opens the games, or places positions, as the parameters require.
     ///
     /// # Errors
     /// A game cannot be read, the positions that are wanted are not there, or the stage was cancelled.
@@ -91,7 +91,7 @@ impl Origin {
         }
     }
 
-    /// The number of positions of these units.
+    /// The number of positions of these units that are evaluated.
     ///
     /// # Errors
     /// A game cannot be read.
@@ -104,7 +104,7 @@ impl Origin {
 }
 
 impl OfGames {
-    /// The positions of a game that are asked about, each with the plies before it.
+    /// The positions of a game that are evaluated, each with the plies before it.
     ///
     /// # Errors
     /// The game cannot be read.
@@ -117,7 +117,7 @@ impl OfGames {
         Ok(asked)
     }
 
-    /// Whether the evaluation of a position is written, which has so many plies before it.
+    /// True if the evaluation of a position with so many plies before it is written.
     pub fn is_written(&self, ply: u32) -> bool {
         self.selection.is_written(ply)
     }

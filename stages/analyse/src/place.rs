@@ -64,7 +64,7 @@ pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPo
         .hint("lower `place`, or raise `max_pieces`"))
 }
 
-/// What makes a board: the first four fields of its FEN.
+/// A hash of a position: equal if the first four fields of the FEN are.
 pub fn board(position: &Chess) -> u128 {
     position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }

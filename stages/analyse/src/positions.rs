@@ -1,4 +1,4 @@
-//! The positions of a game that are asked about.
+//! The positions of a game that are evaluated.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use shakmaty::{Chess, Color, Position};
 
 use crate::config::Config;
 
-/// Which positions are asked about.
+/// The rules by which positions are selected.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection {
     side: Option<Color>,
@@ -17,12 +17,11 @@ pub struct Selection {
     every: u64,
     max_pieces: usize,
     min_legal: usize,
-    /// Whether positions that are not written are asked about too.
+    /// True if positions that are not written are evaluated too.
     is_whole: bool,
 }
 
-/// The positions of a game that are asked about, each with the plies before it, and how many were not for want of a legal
-/// move.
+/// The positions of a game that are evaluated, and the counts of those left out.
 #[derive(Debug, Default)]
 pub struct GamePositions {
     /// Plies before the position, and the position.
@@ -49,7 +48,7 @@ impl GamePositions {
 }
 
 impl Selection {
-    /// As the parameters have it.
+    /// The selection of the parameters.
     pub fn of(config: &Config) -> Self {
         let side = match config.side.as_str() {
             "white" => Some(Color::White),
@@ -66,7 +65,7 @@ impl Selection {
         }
     }
 
-    /// Whether the evaluation of a position is written, which has so many plies before it.
+    /// True if the evaluation of a position with so many plies before it is written.
     pub fn is_written(self, ply: u32) -> bool {
         u64::from(ply).checked_sub(self.from_ply).is_some_and(|plies| plies % self.every == 0)
     }

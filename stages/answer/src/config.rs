@@ -9,7 +9,7 @@ use cwm_questions::truth::Keys;
 use cwm_uci::check_program;
 
 parameters! {
-    /// Who answers, how a model is asked, and how the server is treated.
+    /// The player, the prompts and requests of a model, and the limits of its server.
     pub struct Config {
         /// Who answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an option, or an
         /// empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can and else takes
@@ -159,7 +159,7 @@ impl Config {
             let message = format!("must not have `{field}`, which other parameters set");
             errors.push(ParameterError::new("extra", message));
         }
-        // Whether it is there is checked where it is about to be read.
+        // A missing program is reported where it is about to be read.
         if let Some(engine) = self.engine.as_ref().filter(|engine| self.player == "engine" && engine.0.exists())
             && let Err(failure) = check_program(&engine.0)
         {
@@ -199,7 +199,7 @@ impl Config {
         Variant { context, second_example: self.examples == 2 }
     }
 
-    /// What tables call this run.
+    /// The name of this run in tables.
     pub fn run_name(&self) -> &str {
         let model = self.model.as_deref().filter(|_| self.is_server());
         self.name.as_deref().or(model).unwrap_or(&self.player)

@@ -1,11 +1,11 @@
-//! An answer as it is kept until all are there.
+//! An answer as the journal keeps it until all are there.
 
 use cwm_answers::{Answer, NOT_ASKED, is_cost};
 use serde::{Deserialize, Serialize};
 
 use crate::question::{Digest, Question};
 
-/// The answer to one question, or, with a `fault`, what became of the attempts at it.
+/// The answer to one question, or, with a `fault`, the outcome of the attempts at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The item.
@@ -13,22 +13,22 @@ pub struct Entry {
     /// The number of the answer among those to the item; none if there is one alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
-    /// The digest of what was asked.
+    /// The digest of all that the answer depends on.
     pub request: Digest,
     /// The visible text.
     pub response: String,
     /// The reasoning, if the server sent it apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Why the text ends: `stop`, `length`, `failed`, or another word of the server.
+    /// The reason why the text ends: `stop`, `length`, `failed`, or another word of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
-    /// What the server counted.
+    /// The tokens and the cost that the server reports.
     #[serde(default, skip_serializing_if = "Usage::is_unknown")]
     pub usage: Usage,
     /// Requests that it took; 0 if none was sent.
     pub attempts: u32,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// The model as the server names it in its response.
@@ -38,7 +38,7 @@ pub struct Entry {
     pub spent: f64,
 }
 
-/// What the server counted of one answer; nothing where it did not.
+/// The tokens and the cost of one answer that the server reports; `None` where it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the prompt.
@@ -60,7 +60,7 @@ impl Usage {
 }
 
 impl Entry {
-    /// One without an answer yet.
+    /// The entry of a question without an answer yet.
     pub fn new(question: &Question) -> Self {
         let Question { task_id, sample, request, .. } = question;
         Entry { task_id: task_id.clone(), sample: *sample, request: *request, ..Entry::default() }

@@ -1,4 +1,4 @@
-//! Answers of earlier runs that need not be asked for again.
+//! Answers of earlier runs, whose questions are not sent again.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What `answer` writes.
+//! Writes the output `answers`.
 
 use cwm_answers::{AnswersWriter, Run};
 use cwm_contract::{Context, Failure};
@@ -38,7 +38,7 @@ pub fn write(context: &Context, config: &Config, journal: &Journal<Entry>) -> Re
     Ok(())
 }
 
-/// Who answered, and how.
+/// The description of the run: the player and its settings.
 fn run(config: &Config, served_model: Option<String>) -> Run {
     let run = Run {
         name: config.run_name().to_owned(),

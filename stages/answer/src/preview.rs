@@ -1,4 +1,4 @@
-//! What a run would ask, and what it would cost at least.
+//! The preview of a run: the questions that it would send, and the least that they would cost.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};

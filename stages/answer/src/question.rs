@@ -1,4 +1,4 @@
-//! What is asked of one item.
+//! The questions about items.
 
 use cwm_questions::{AnswerType, Item};
 
@@ -11,13 +11,13 @@ pub struct Question {
     pub task_id: String,
     /// The number of the answer among those to the item; none if there is one alone.
     pub sample: Option<u64>,
-    /// What a server is sent; empty for other players.
+    /// The messages to a server; empty for other players.
     pub prompt: Prompt,
     /// The digest of all that the answer depends on.
     pub request: Digest,
 }
 
-/// What a server is sent.
+/// The messages to a server.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     /// The system message: that of a graded item; others have none.
@@ -41,7 +41,7 @@ impl Prompt {
 }
 
 impl Question {
-    /// The questions about items: each is asked `samples` times. `of` returns the prompt of an item, and writes all that the answer
+    /// The questions about items, `samples` about each. `of` returns the prompt of an item, and writes all that the answer
     /// depends on.
     pub fn all<E>(
         items: &[Item],

@@ -18,7 +18,7 @@ use crate::{known, output};
 /// The file of answers in the folder of checkpoints.
 pub const JOURNAL: &str = "answers.jsonl";
 
-/// Asks all items, and writes `answers`. `settings` are the waits between attempts.
+/// Gets the answers to all items, and writes `answers`. `settings` are the waits between attempts.
 pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let items = items(context)?;
@@ -46,7 +46,7 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     }
 }
 
-/// What a server is asked about items.
+/// The questions to a server about items.
 ///
 /// # Errors
 /// An item has no prompt.
@@ -58,8 +58,8 @@ pub fn questions(config: &Config, requests: &Requests, items: &[Item]) -> Result
     })
 }
 
-/// Opens the journal of the answers, and returns the dollars that an earlier run cost, as far as that is known. Questions without
-/// an answer are asked again, but what they cost counts.
+/// Opens the journal of the answers, and returns the dollars that an earlier run cost, as far as that is known.
+/// Questions without an answer are sent again, but their cost counts.
 fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<Entry>, f64), Failure> {
     let numbers: HashMap<(&str, Digest), usize> =
         questions.iter().enumerate().map(|(number, one)| ((&*one.task_id, one.request), number)).collect();

@@ -83,7 +83,7 @@ impl Games {
         self.dataset.len()
     }
 
-    /// Whose game it is, for errors.
+    /// The id of a game, for errors.
     ///
     /// # Errors
     /// The input is damaged.
@@ -91,7 +91,7 @@ impl Games {
         Ok(self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default())
     }
 
-    /// What the model reads of a game; `None` if that is more than it can, or the game is of other rules.
+    /// The model's reading of a game; `None` if it is longer than the model reads, or the game is of other rules.
     ///
     /// # Errors
     /// The input is damaged, or the game is none.

@@ -1,4 +1,4 @@
-//! What the model's outputs cost: the next words of a game, or the labels of its positions.
+//! The loss of the model's outputs: of the next words of a game, or of the labels of its positions.
 
 use cwm_contract::Failure;
 use cwm_encoding::{EnPassant, LABELS, LOGITS};

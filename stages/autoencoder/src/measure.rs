@@ -18,10 +18,10 @@ use crate::replacement::Replacement;
 /// Games in memory at once.
 const CHUNK: usize = 128;
 
-/// What the autoencoder of a site is worth.
+/// The measures of the autoencoder of a site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteMeasures {
-    /// How well rows are reconstructed.
+    /// The measures of the reconstruction of rows.
     pub rows: Measures,
     /// The model's loss with the stream as the autoencoder gives it.
     pub reconstructed: f64,
@@ -31,13 +31,13 @@ pub struct SiteMeasures {
     pub mean: f64,
 }
 
-/// What is measured with.
+/// A measurement of the autoencoders of a model.
 pub struct Measurement<'a> {
     /// Inputs, outputs, services.
     pub context: &'a Context,
     /// The model.
     pub model: &'a Model,
-    /// Where it computes.
+    /// The device that computes.
     pub device: &'a Device,
     /// Threads of the CPU.
     pub workers: &'a WorkerPool,

@@ -1,4 +1,4 @@
-//! What the stream of a site becomes in place of itself.
+//! Replacements of the stream of a site.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use cwm_inside::Batch;
 use cwm_inside::autoencoder::OnDevice;
 use cwm_models::sites::Change;
 
-/// What one site's stream becomes.
+/// The replacement of one site's stream.
 #[derive(Clone)]
 pub enum Replacement {
-    /// What an autoencoder makes of it.
+    /// The reconstruction of it by an autoencoder.
     Reconstructed(Arc<OnDevice>),
     /// The same row [width] everywhere.
     Row(Box<Tensor<1>>),

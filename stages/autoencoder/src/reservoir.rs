@@ -13,11 +13,11 @@ use crate::games::Games;
 pub struct Cursor {
     /// The game.
     pub game: usize,
-    /// How many of its rows come before.
+    /// The number of its rows that come before.
     pub rows: usize,
 }
 
-/// Where rows come from.
+/// The source of rows: a model and its games.
 pub struct Source<'a> {
     /// The model whose stream is kept.
     pub model: &'a Model,
@@ -25,7 +25,7 @@ pub struct Source<'a> {
     pub workers: &'a WorkerPool,
     /// The games, at least one of which has a row.
     pub games: &'a Games,
-    /// What is kept.
+    /// The sites of the stream whose rows are collected.
     pub collection: Collection,
     /// Seed of the order.
     pub seed: u64,
@@ -33,7 +33,7 @@ pub struct Source<'a> {
 
 /// Rows of some games.
 pub struct Block {
-    /// They, in the order of the games.
+    /// The rows, in the order of the games.
     pub rows: Rows,
     /// A random order of them.
     pub order: Vec<u32>,

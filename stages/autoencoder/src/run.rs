@@ -87,7 +87,7 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     cwm_findings::write(context.output("findings")?, findings)
 }
 
-/// For each site, how many latents were above 0 in none of the last rows, `after` of them.
+/// The number of latents of each site that were above 0 in none of the last `after` rows.
 fn dead(state: &State, after: u64) -> Vec<u64> {
     let count = |silent: &[u64]| silent.iter().filter(|&&rows| rows >= after).count() as u64;
     state.sites.iter().map(|site| count(&site.silent)).collect()
@@ -113,7 +113,7 @@ fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), d
     recovered([zero, reconstructed, loss]).into_iter().fold(finding, |finding, share| finding.value("recovered", share))
 }
 
-/// The share of what a stream of zeros costs that the reconstruction keeps; nothing where zeros cost the model nothing.
+/// The share of the loss added by a stream of zeros that the reconstruction avoids; `None` if zeros add none.
 fn recovered([zero, reconstructed, loss]: [f64; 3]) -> Option<f64> {
     (zero > loss).then(|| (zero - reconstructed) / (zero - loss))
 }

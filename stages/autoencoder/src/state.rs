@@ -31,7 +31,7 @@ pub struct State {
     pub sites: Vec<SiteState>,
 }
 
-/// How far a training is.
+/// The progress of a training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Updates made.
@@ -93,8 +93,8 @@ impl State {
         file.flush()
     }
 
-    /// Reads the state of a training of so many sites; `None` if there is no file, and what is wrong with one that is not as it was
-    /// written.
+    /// Reads the state of a training of so many sites; `None` if there is no file, and the fault of one that is not as it
+    /// was written.
     ///
     /// # Errors
     /// The file is there and cannot be read.

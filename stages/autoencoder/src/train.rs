@@ -19,13 +19,13 @@ const SCALE_ROWS: u32 = 100_000;
 /// Lines of curves, about.
 const LINES: u64 = 400;
 
-/// What is trained.
+/// A training of the autoencoders of all sites.
 pub struct Training<'a> {
     /// Inputs, outputs, services.
     pub context: &'a Context,
     /// Parameters.
     pub config: &'a Config,
-    /// Where rows come from.
+    /// The source of rows.
     pub source: Source<'a>,
     /// The computation.
     pub autoencoder: &'a Autoencoder,

@@ -11,7 +11,7 @@ use cwm_training::optimiser::{AdamW, AdamWOptions};
 /// Rows that one thread of the CPU passes through at once; it decides the order of sums.
 const MICRO_ROWS: usize = 512;
 
-/// What changes of one site from update to update.
+/// The state of one site, which changes from update to update.
 #[derive(Clone, Debug)]
 pub struct SiteState {
     /// The factor of rows.
@@ -25,7 +25,7 @@ pub struct SiteState {
 }
 
 impl SiteState {
-    /// Before the first update.
+    /// The state before the first update.
     pub fn new(scale: f32, weights: Weights, options: AdamWOptions, latents: usize) -> Self {
         SiteState { scale, adamw: AdamW::new(weights.layout().clone(), options), weights, silent: vec![0; latents] }
     }
@@ -56,14 +56,15 @@ pub struct Trainer<'a> {
     gradients: Vec<GradientSum>,
 }
 
-/// What a micro-batch gives beside its gradient: the sums of the loss's terms, and how many rows each latent is above 0 in.
+/// Results of a micro-batch beside its gradient: the sums of the loss's terms, and the number of rows in which each
+/// latent is above 0.
 struct Part {
     sums: [f64; 3],
     active: Vec<f32>,
 }
 
 impl<'a> Trainer<'a> {
-    /// For so many sites.
+    /// A trainer of so many sites.
     pub fn new(
         autoencoder: &'a Autoencoder,
         sites: usize,

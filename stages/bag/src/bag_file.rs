@@ -15,7 +15,7 @@ const ENTRY: usize = size_of::<u64>();
 /// A file of records, mapped into memory.
 pub struct BagFile {
     map: Mmap,
-    /// Where the list of ends begins.
+    /// The offset at which the list of ends begins.
     list: usize,
     count: usize,
 }

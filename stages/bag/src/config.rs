@@ -3,7 +3,7 @@
 use cwm_contract::{Type, parameters};
 
 parameters! {
-    /// How much is read, and what becomes of faulty records.
+    /// The records to read, and the treatment of faulty ones.
     pub struct Config {
         /// What a record holds: a position and its `best_move`, or a position, a move and its win probability (`action_value`). The
         /// latter are collected by position, in memory.

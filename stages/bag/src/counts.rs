@@ -18,12 +18,12 @@ pub struct Counts<'a> {
     /// Records kept so far.
     pub kept: u64,
     dropped: BTreeMap<Reason, u64>,
-    /// Of action values: positions, and those of them that lack a legal move.
+    /// Counts for action values: positions, and those of them that lack a legal move.
     positions: Option<(u64, u64)>,
 }
 
 impl<'a> Counts<'a> {
-    /// Before the first record.
+    /// The counts before the first record.
     ///
     /// # Errors
     /// The list cannot be made.

@@ -28,11 +28,11 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Those of records of best moves.
+    /// The reasons that records of best moves can have.
     pub const OF_BEST_MOVES: [Reason; 5] =
         [Reason::Length, Reason::NotUtf8, Reason::Fen, Reason::Notation, Reason::IllegalMove];
 
-    /// Further ones of records of action values.
+    /// Further reasons that records of action values can have.
     pub const OF_VALUES: [Reason; 2] = [Reason::WinProbability, Reason::Repeated];
 
     /// Its name in `counts` and `faults`.
@@ -49,7 +49,7 @@ impl Reason {
     }
 }
 
-/// A faulty record: the reason, and the same in words.
+/// The fault of a record: the reason and its description.
 pub type RecordFault = (Reason, String);
 
 /// The first bytes of data that are compressed with zstd.
@@ -58,7 +58,7 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The most characters of a faulty text that are shown. A FEN has fewer than 100.
 const SHOWN: usize = 200;
 
-/// What a record holds.
+/// The contents of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
     /// The FEN as it is written.

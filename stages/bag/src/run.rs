@@ -62,7 +62,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     counts.finish(config.has_values())
 }
 
-/// Where a record is; numbers from 1.
+/// The place of a record; numbers are from 1.
 struct Place<'a> {
     file: usize,
     record: usize,

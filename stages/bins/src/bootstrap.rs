@@ -23,7 +23,7 @@ pub(crate) struct GameSums {
 /// The games that reach one bin, by their numbers.
 pub(crate) type BinSums = Vec<GameSums>;
 
-/// From low to high; `None` where there are fewer than two games or resamples, or a result is not finite.
+/// An interval from low to high; `None` if there are fewer than two games or resamples, or a result is not finite.
 pub(crate) type Interval = Option<(f64, f64)>;
 
 /// Intervals of the metrics of a bin, or of all positions, in the order of [`metrics::ALL`].

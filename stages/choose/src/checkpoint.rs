@@ -14,7 +14,7 @@ use crate::correctness::correctness;
 use crate::output::Output;
 use crate::positions::{Position, Positions};
 
-/// What choices have of a training's description.
+/// The fields of a training's description that choices have.
 const TRAINING: [&str; 13] = [
     "batch_size",
     "beta2",

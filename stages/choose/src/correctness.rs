@@ -1,4 +1,4 @@
-//! What an answer is: valid, legal, the best move.
+//! The correctness of an answer: valid, legal, the best move.
 
 use cwm_choices::Correctness;
 use cwm_encoding::legal;
@@ -7,8 +7,8 @@ use cwm_policy::answers::{Notation, Reading, read};
 use shakmaty::Chess;
 use shakmaty::san::San;
 
-/// What an answer in this notation is in a position whose best move is `best`. In SAN the best move is the text that names it,
-/// signs of check aside, and not one that names more squares than it needs.
+/// The correctness of an answer in this notation in a position whose best move is `best`. In SAN the best move is the
+/// text that names it, signs of check aside, and not one that names more squares than it needs.
 pub fn correctness(position: &Chess, notation: Notation, answer: &str, best: u16) -> Correctness {
     match read(position, notation, answer) {
         Reading::Unreadable => Correctness::default(),

@@ -28,7 +28,7 @@ pub struct GamesInOrder {
 }
 
 impl GamesInOrder {
-    /// Those of a folder.
+    /// Opens the games of a folder.
     ///
     /// # Errors
     /// It cannot be read.

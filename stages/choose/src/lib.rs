@@ -1,9 +1,9 @@
-//! The stage `choose`: asks a model, or reads from a file of another program, which move it chooses in each position, and
-//! compares that move with the best one.
+//! The stage `choose`: gets the move that a model chooses in each position, or reads those of another program from a file,
+//! and compares them with the best ones.
 //!
-//! - `positions` and `games`: which positions, and the games before them; `counts`: what was left out.
-//! - `checkpoint`: a model of ours chooses. `foreign`: another program chose.
-//! - `correctness`: valid, legal, best. `seen`: whether a model was trained on a position. `output`: rows.
+//! - `positions` and `games`: the positions, and the games before them; `counts`: those left out.
+//! - `checkpoint`: choices of a model of ours. `foreign`: choices of another program.
+//! - `correctness`: valid, legal, best. `seen`: positions that a model was trained on. `output`: rows.
 
 mod checkpoint;
 mod config;

@@ -17,7 +17,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Before the first row.
+    /// Creates the output without rows.
     ///
     /// # Errors
     /// The disk refuses, or an input cannot be read.

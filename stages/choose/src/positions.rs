@@ -14,7 +14,7 @@ use crate::games::GamesInOrder;
 
 /// A position in which a move is chosen.
 pub struct Position {
-    /// Where it comes from, and its best lines.
+    /// Its record: its origin and its best lines.
     pub evaluation: Evaluation,
     /// The board as the evaluations write it.
     pub board: Board,
@@ -35,7 +35,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// Those of the inputs.
+    /// Opens the positions of the inputs.
     ///
     /// # Errors
     /// An input cannot be read.
@@ -53,12 +53,12 @@ impl Positions {
         self.evaluations.total()
     }
 
-    /// What has been read so far.
+    /// The counts of positions read so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// At most `count` further positions.
+    /// Reads at most `count` further positions.
     ///
     /// # Errors
     /// A record is no position, its best move is not legal, or it is not of the games.

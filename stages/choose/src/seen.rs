@@ -1,4 +1,4 @@
-//! Whether a model was trained on a position.
+//! Finds the positions that a model was trained on.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -15,7 +15,7 @@ use arrow_schema::{DataType, Schema};
 use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// What a program chose in a position.
+/// The choice of a program in a position.
 #[derive(Debug)]
 pub struct ForeignChoice {
     /// Its free answer.

@@ -1,4 +1,4 @@
-//! A claim, and how it is written.
+//! A claim and its notation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +8,15 @@ use cwm_measures::{GradeMeasure, Measure};
 /// The form of a claim.
 const FORM: &str = "ARM.MEASURE > ARM.MEASURE, or the same with `from ply N` behind it";
 
-/// What was found of a claim: whether it holds, the numbers in a sentence without a full stop, and for programs.
+/// The result of a claim: whether it holds, its numbers in a sentence without a full stop, and the same as JSON.
 pub type CheckedClaim = (bool, String, serde_json::Value);
 
-/// That a measure of one arm is larger than one of another.
+/// The claim that a measure of one arm is larger than one of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What is larger.
+    /// The side that is claimed to be larger.
     pub left: Side,
-    /// What is smaller.
+    /// The side that is claimed to be smaller.
     pub right: Side,
     /// Positions from this ply on; none of those without a game.
     pub from_ply: Option<u32>,

@@ -1,4 +1,4 @@
-//! What was found of a claim.
+//! The finding on a claim.
 
 use cwm_measures::{Comparison, Estimate};
 use serde_json::json;
@@ -15,7 +15,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What the comparison shows of a claim about the arms at these places; `None` if it has no position for it.
+    /// The finding of the comparison on a claim about the arms at these places; `None` if it has no position for it.
     pub fn of(claim: &Claim, compared: &Comparison, [left, right]: [usize; 2]) -> Option<Self> {
         let sides = [(left, claim.left.measure), (right, claim.right.measure)];
         let counts = |place: usize| {
@@ -33,7 +33,7 @@ impl Finding {
         })
     }
 
-    /// Whether the whole interval of the difference is above 0.
+    /// True if the whole interval of the difference is above 0.
     pub fn holds(&self) -> bool {
         self.difference.interval.is_some_and(|(low, _)| low > 0.0)
     }
@@ -59,7 +59,7 @@ impl Finding {
         )
     }
 
-    /// The same for programs: shares from 0 to 1, losses in nats.
+    /// The same as JSON: shares from 0 to 1, losses in nats.
     pub fn json(&self) -> serde_json::Value {
         let Finding { claim, left, right, difference } = self;
         let side = |side: &Side, found: &Estimate| json!({"arm": side.arm, "measure": side.measure.name(), "mean": found.mean});

@@ -13,17 +13,17 @@ use crate::claim::CheckedClaim;
 const FORM: &str = "STAGE.MEASURE > STAGE.MEASURE on TASK, with `>=`, with a number in place of the right side, with `every task`, \
                     or with STAGE[AXIS=VALUE] for a stage";
 
-/// What stands for all tasks.
+/// The text for all tasks.
 const EVERY: &str = "every task";
 
-/// That a measure of a stage's runs is larger than that of another stage's runs of the same coordinates, or than a number. Coordinates
-/// that a side names select runs on the left, and stand in place of those of the left run on the right.
+/// The claim that a measure of a stage's runs is larger than that of another stage's runs of the same coordinates, or than
+/// a number. Coordinates that a side names select runs on the left, and replace those of the left run on the right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradeClaim {
     text: String,
     left: Side,
     right: Right,
-    /// Whether it is enough that the interval is not wholly below.
+    /// True if it is enough that the interval of the difference is not wholly below 0.
     or_equal: bool,
     /// None for every task.
     task: Option<String>,
@@ -65,8 +65,7 @@ impl GradeClaim {
         text.contains(" on ")
     }
 
-    /// For each pair of runs and each task whether it holds with its whole interval, in a sentence without a full stop, and for
-    /// programs.
+    /// Checks it with whole intervals for each pair of runs and each task.
     ///
     /// # Errors
     /// There are no such runs, or they have no such number, as a phrase.

@@ -15,18 +15,18 @@ const FORM: &str =
 /// Names of the parts that findings are divided into. A number of a part counts only for a claim that names the part.
 const PARTS: [&str; 3] = ["square", "ply", "piece"];
 
-/// That a number is larger or smaller than another.
+/// The claim that a number is larger or smaller than another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberClaim {
     text: String,
     left: Term,
     is_larger: bool,
     right: Option<Term>,
-    /// What is added to the right side.
+    /// The number that is added to the right side.
     number: f64,
 }
 
-/// Which numbers are meant: of several the largest counts, such as that of the best layer.
+/// The numbers that are meant: of several the largest counts, such as that of the best layer.
 #[derive(Clone, Debug, PartialEq)]
 struct Term {
     kind: Kind,
@@ -34,7 +34,7 @@ struct Term {
     names: Vec<(String, String)>,
 }
 
-/// A number with its interval, and where it is from.
+/// A number with its interval, and the finding that it is from.
 struct FoundNumber<'a> {
     finding: &'a Finding,
     value: f64,
@@ -47,7 +47,7 @@ impl NumberClaim {
         text.trim().split_once('.').is_some_and(|(word, _)| kind(word).is_some())
     }
 
-    /// Whether it holds with its whole intervals, in a sentence without a full stop, and for programs.
+    /// Checks it with whole intervals.
     ///
     /// # Errors
     /// There is no such number, as a phrase.

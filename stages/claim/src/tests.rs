@@ -160,7 +160,7 @@ fn probe(layer: u32, network: &str, occupied: f64) -> Finding {
     Finding::new(Kind::Probe, "gpt d64/l4", network, Some(layer), 100).estimate("occupied", occupied, interval)
 }
 
-/// What of these claims about linear probes does not hold, or is wrong.
+/// The output of these claims about linear probes, or the message of the failure.
 fn of_findings(expect: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("findings");

@@ -25,11 +25,11 @@ pub const REASONS: [&str; 8] = [
 /// An annotated game: the players, and the comments of its main line.
 #[derive(Debug, Default)]
 pub struct AnnotatedGame {
-    /// Who played White.
+    /// The player of White.
     pub white: String,
-    /// Who played Black.
+    /// The player of Black.
     pub black: String,
-    /// Who wrote the comments.
+    /// The author of the comments.
     pub annotator: String,
     /// The comments, each with its move.
     pub comments: Vec<WrittenComment>,
@@ -53,8 +53,8 @@ pub fn read_game(game: &GameText<'_>) -> Result<AnnotatedGame, &'static str> {
     if has_unreadable_moves(text) { Err("unreadable_move") } else { Ok(read) }
 }
 
-/// Whether the main line has words that are no moves, such as those in another language. The reader passes over them, and would take
-/// comments on them for comments on the move before.
+/// True if the main line has words that are no moves, such as those in another language. The reader passes over them,
+/// and would take comments on them for comments on the move before.
 fn has_unreadable_moves(text: &str) -> bool {
     let (tags, movetext) = pgn::Tags::read(text);
     let start = tags.fen.and_then(|fen| chess_of_fen(fen.trim()).ok()).map(|(position, _)| position);

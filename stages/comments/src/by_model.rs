@@ -1,4 +1,4 @@
-//! Cleaning and judging of comments by a model: what it is asked, and what its answers come to.
+//! Cleaning and judging of comments by a model: the items for it, and the results of its answers.
 //!
 //! Two items of each comment, so that one run of `answer` is enough: the comment without names and marks, and whether it is worth
 //! keeping.
@@ -13,13 +13,13 @@ use cwm_questions::{AnswerType, Item, Metadata, extract};
 use crate::annotated::AnnotatedGame;
 use crate::written::WrittenComment;
 
-/// What a model answers in place of a comment that it cannot clean, and of one that is not worth keeping.
+/// The answer of a model in place of a comment that it cannot clean, and on one that is not worth keeping.
 const DROP: &str = "DROP";
 
-/// A comment that is worth keeping.
+/// The answer of a model on a comment that is worth keeping.
 const KEEP: &str = "KEEP";
 
-/// The two items about the comment numbered `number` of those that are asked about.
+/// The two items about the comment numbered `number` of those that a model gets.
 pub fn items(number: u64, game: &AnnotatedGame, written: &WrittenComment, cleaned: &str) -> [Item; 2] {
     let player = |name: &str| if name.is_empty() { "unknown".to_owned() } else { name.to_owned() };
     let clean = format!(

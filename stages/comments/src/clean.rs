@@ -1,8 +1,8 @@
-//! What rules take out of a comment: `[%…]`, annotation glyphs, figurines and the numbers of moves.
+//! Rules that remove marks from a comment: `[%…]`, annotation glyphs, figurines and the numbers of moves.
 
 use shakmaty::san::SanPlus;
 
-/// The comment without them, each run of white space one space.
+/// The comment without marks, each run of white space one space.
 pub fn without_marks(comment: &str) -> String {
     let text = without_glyphs(&without_commands(comment));
     let tokens: Vec<&str> = text.split_whitespace().collect();
@@ -23,7 +23,7 @@ pub fn without_marks(comment: &str) -> String {
     kept.join(" ")
 }
 
-/// Without `[%clk 0:09:58]` and the like, which programs write.
+/// The text without `[%clk 0:09:58]` and the like, which programs write.
 fn without_commands(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -35,7 +35,7 @@ fn without_commands(text: &str) -> String {
     kept
 }
 
-/// Without `$1` and the signs of pieces.
+/// The text without `$1` and the signs of pieces.
 fn without_glyphs(text: &str) -> String {
     let mut kept = String::new();
     let mut characters = text.chars().peekable();
@@ -51,14 +51,14 @@ fn without_glyphs(text: &str) -> String {
     kept
 }
 
-/// What follows a move number and its dots in a word that begins so.
+/// The rest of a word that begins with a move number and its dots.
 fn after_move_number(word: &str) -> Option<&str> {
     let dots = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = dots.trim_start_matches(['.', '…']);
     ((1..=3).contains(&(word.len() - dots.len())) && rest.len() < dots.len()).then_some(rest)
 }
 
-/// Whether a word is a move, in algebraic notation.
+/// True if a word is a move in algebraic notation.
 fn is_move(word: &str) -> bool {
     let word = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '#'));
     SanPlus::from_ascii(word.as_bytes()).is_ok()

@@ -1,4 +1,4 @@
-//! Which comments are kept.
+//! Decides which comments are kept.
 
 use crate::config::Config;
 use crate::keywords::Keywords;
@@ -12,7 +12,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// As the parameters have them.
+    /// The conditions of the parameters.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Gate {
         if found.is_empty() { Err("no_keyword") } else { Ok(found) }
     }
 
-    /// Whether a comment is long enough once it is cleaned.
+    /// True if a cleaned comment is long enough.
     pub fn is_long(&self, cleaned: &str) -> bool {
         cleaned.chars().count() as u64 >= self.min_characters
     }

@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 
 use crate::config::Config;
 
-/// Ours, by subject: what a position is worth, tactics, strategy, pawns, the opening, the endgame, the result.
+/// The built-in phrases, by subject: evaluation, tactics, strategy, pawns, the opening, the endgame, the result.
 const OURS: &str = "\
 advantage; decisive advantage; slight advantage; clear advantage; edge; better; worse; slightly better; slightly worse; equal;
 equality; balanced; unclear; winning; winning position; losing; lost position; compensation; initiative; material; evaluation;
@@ -35,7 +35,7 @@ struct Phrase {
 }
 
 impl Keywords {
-    /// Those of the file of the parameters, or ours.
+    /// The phrases of the parameters' file, or the built-in ones.
     ///
     /// # Errors
     ///

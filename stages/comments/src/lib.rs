@@ -2,7 +2,7 @@
 //!
 //! - `annotated`: the comments of the main line of a PGN's games. `sentences`: what rules see of a move, as sentences.
 //! - `gate`: which comments are kept. `clean`, `names`: what is taken out of them, by rules.
-//! - `by_model`: what a model is asked about comments, and what its answers come to.
+//! - `by_model`: the items about comments for a model, and the results of its answers.
 //!
 //! It must not know what comments are used for.
 

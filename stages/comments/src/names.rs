@@ -4,7 +4,7 @@
 pub struct Names(Vec<(String, &'static str)>);
 
 impl Names {
-    /// The names by which comments may speak of the players: `Marble, Ada`, `Ada Marble`, `Marble`, `Ada`. Names that
+    /// The names that comments may have for the players: `Marble, Ada`, `Ada Marble`, `Marble`, `Ada`. Names that
     /// both have are left out.
     pub fn of(white: &str, black: &str) -> Self {
         let (of_white, of_black) = (forms(white), forms(black));
@@ -65,7 +65,7 @@ fn forms(player: &str) -> Vec<String> {
 const NOBODY: [&str; 11] =
     ["White", "Black", "King", "Queen", "Rook", "Bishop", "Knight", "Pawn", "Kingside", "Queenside", "Chess"];
 
-/// Whether a capitalised word within a sentence names somebody or something.
+/// True if a capitalised word within a sentence names somebody or something.
 pub fn has_other_name(text: &str) -> bool {
     let mut begins = true;
     for word in text.split_whitespace() {

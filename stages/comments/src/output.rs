@@ -1,4 +1,4 @@
-//! What the stage writes: the kept comments, the items about them, and the account.
+//! Writes the outputs: the kept comments, the items about comments, and the counts.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -30,7 +30,7 @@ pub struct CommentsOutput<'c> {
     items: BufWriter<File>,
     games: u64,
     found: u64,
-    /// Comments that a model is asked about.
+    /// Comments that have items for a model.
     asked: u64,
     kept: u64,
     games_left_out: BTreeMap<&'static str, u64>,
@@ -150,7 +150,7 @@ impl<'c> CommentsOutput<'c> {
         Ok(())
     }
 
-    /// Ends the files and writes the account.
+    /// Ends the files and writes the counts.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use crate::output::CommentsOutput;
 use crate::sentences::sentence;
 use crate::written::WrittenComment;
 
-/// Of the moves about which rules could write, one in so many gets a comment, as annotators choose.
+/// One in so many of the moves that rules could comment on gets a comment, as annotators choose.
 const ONE_IN: u32 = 8;
 
 /// Faulty games that the log names, at most.

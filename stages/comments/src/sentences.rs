@@ -1,4 +1,4 @@
-//! What rules see of a move, as sentences.
+//! The facts that rules find of a move, as sentences.
 
 use cwm_game::GameStream;
 use cwm_random::Random;
@@ -9,7 +9,7 @@ use crate::sight::{Fact, facts};
 /// Sentences of a comment, at most.
 const SENTENCES: usize = 2;
 
-/// A comment on a move that is legal in `before`, of the first things that rules see of it; none if they see nothing.
+/// A comment on a move that is legal in `before`, of the first facts that rules find; `None` if they find none.
 pub fn sentence(before: &Chess, played: Move) -> Option<String> {
     let facts = facts(before, played);
     let sentences: Vec<String> = facts.iter().take(SENTENCES).map(worded).collect();
@@ -24,7 +24,7 @@ fn worded(fact: &Fact) -> String {
     wordings.swap_remove(draws.below(wordings.len() as u32) as usize)
 }
 
-/// What all wordings of a fact name.
+/// The parts of a fact that all its wordings name.
 fn subject(fact: &Fact) -> String {
     match fact {
         Fact::Mate { king } => format!("mate {king}"),

@@ -1,4 +1,4 @@
-//! What rules see of a move.
+//! The facts that rules find of a move.
 
 use cwm_questions::Task;
 use cwm_questions::truth::{Keys, Position as Truths, on_position, role_name};
@@ -29,7 +29,7 @@ pub enum Fact {
     PassedPawn { side: &'static str, to: Square },
 }
 
-/// What a move that is legal in `before` does, the most striking first.
+/// The facts of a move that is legal in `before`, the most striking first.
 pub fn facts(before: &Chess, played: Move) -> Vec<Fact> {
     let mut after = before.clone();
     after.play_unchecked(played);
@@ -61,7 +61,7 @@ pub fn facts(before: &Chess, played: Move) -> Vec<Fact> {
     facts
 }
 
-/// Where the moved piece stands: of castling the king.
+/// The square that the moved piece reaches; of castling, that of the king.
 fn reached(played: Move, mover: Color) -> Square {
     played.castling_side().map_or(played.to(), |wing| wing.king_to(mover))
 }
@@ -88,7 +88,7 @@ fn new_pin(before: &Chess, after: &Chess) -> Option<Fact> {
     })
 }
 
-/// Whether no pawn of the other side stands before the pawn, on its file or one beside it.
+/// True if no pawn of the other side stands before the pawn, on its file or one beside it.
 fn is_passed(board: &Board, square: Square, color: Color) -> bool {
     let files = [-1, 0, 1].into_iter().filter_map(|by| square.file().offset(by)).map(Bitboard::from_file);
     let ahead = |rank: Rank| color.fold_wb(rank > square.rank(), rank < square.rank());

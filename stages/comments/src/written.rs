@@ -12,7 +12,7 @@ pub struct WrittenComment {
     pub move_number: u32,
     /// The move, UCI.
     pub move_uci: String,
-    /// Who played it.
+    /// The side that played it.
     pub mover: Color,
     /// The piece that was moved.
     pub piece: Role,

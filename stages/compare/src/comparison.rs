@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::resampling::{ResampledModel, TestedDifference, resample};
 use crate::runs::Runs;
 
-/// One model beside another.
+/// The comparison of one model with another.
 pub struct Comparison {
     model: Model,
     baseline: Model,
@@ -21,7 +21,7 @@ pub struct Comparison {
     positions: u64,
     runs: (usize, usize),
     means: ([f64; METRICS], [f64; METRICS]),
-    /// By metric.
+    /// The differences by metric.
     tested: [TestedDifference; METRICS],
     /// Share of the games on which the model is lower by the decisive metric.
     lower_games: f64,
@@ -129,7 +129,7 @@ fn one((model, runs, resampled): Side<'_>, (baseline, beside, base): Side<'_>, c
 }
 
 impl Comparison {
-    /// As it stands in the file (docs/formats.md, "differences").
+    /// Its line in the file (docs/formats.md, "differences").
     pub fn json(&self, config: &Config) -> Value {
         let mut line = Map::new();
         let mut set = |key: String, value: Value| _ = line.insert(key, value);

@@ -2,9 +2,9 @@
 
 use cwm_scores::metrics::{ALL, Metric};
 
-/// The index of the metric that decides which model is better; what has none is not compared.
+/// The index of the metric that decides which model is better; models without it are not compared.
 pub const DECISIVE: usize = 0;
-/// Its values in words.
+/// The plural of its values in messages.
 pub const DECISIVE_PLURAL: &str = ALL[DECISIVE].plural;
 /// The column that predictions have it in.
 pub const DECISIVE_COLUMN: &str = ALL[DECISIVE].column;

@@ -26,7 +26,7 @@ impl Model {
         Model { test: scored.test, size: scored.size, variant, family: scored.family }
     }
 
-    /// In words: `slice d64/l1`.
+    /// The name in messages: `slice d64/l1`.
     pub fn name(&self) -> String {
         match self.variant.as_str() {
             "" => format!("{} {}", self.family, self.size),

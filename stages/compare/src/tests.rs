@@ -31,7 +31,7 @@ fn correct(loss: f64) -> u8 {
     (75.0 * (1.0 - loss.clamp(0.0, 1.0))).round() as u8
 }
 
-/// Whether a position of this loss counts as exact.
+/// True if a position of this loss counts as exact.
 fn is_exact(loss: f64) -> bool {
     loss < 0.55
 }

@@ -54,7 +54,7 @@ pub enum Sources {
 pub struct SourceItem {
     /// The origin of the file.
     pub from: Origin,
-    /// The sum that it must have, if a parameter says so.
+    /// The sum that it must have, if a parameter gives one.
     pub sum: Option<Checksum>,
     /// The place where its sum is published, if it is.
     pub published: Option<PublishedSum>,
@@ -114,7 +114,7 @@ impl Config {
     /// Returns the files that these parameters name.
     ///
     /// # Errors
-    /// They do not say where from, or name a month, a URL or a sum that is none.
+    /// They name no source, or a month, a URL or a sum that is none.
     pub fn sources(&self) -> Result<Sources, ParameterError> {
         if self.first_bytes.is_some() && self.month_bytes.is_some() {
             return Err(ParameterError::new("month_bytes", "must not be given together with `first_bytes`"));

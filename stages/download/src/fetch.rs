@@ -12,7 +12,7 @@ use crate::retry_budget::RetryBudget;
 use crate::run::DownloadPaths;
 use crate::transfer::{Request, Transfer, TransferEvent};
 
-/// Fetches to its place; the sum and the number of bytes.
+/// Fetches a file to `place`. Returns its sum and its number of bytes.
 ///
 /// # Errors
 /// The server refuses, nothing new came in [`Settings::tries`] tries, the sum is not the expected one, the disk
@@ -46,7 +46,7 @@ pub fn fetch(
     }
 }
 
-/// Goes on until every byte has arrived.
+/// Repeats attempts until every byte has arrived.
 fn complete(
     context: &Context,
     agent: &Agent,
@@ -91,7 +91,7 @@ struct Attempt<'a> {
     context: &'a Context,
     agent: &'a Agent,
     fetch: &'a FetchRequest,
-    /// True if the sum of the whole is known, which protects what the server gives no name.
+    /// True if the sum of the whole is known, so that bytes without a validator can be checked.
     is_summed: bool,
     /// True if the request has a range, though nothing has arrived yet.
     use_range: bool,
@@ -132,7 +132,8 @@ impl Attempt<'_> {
         self.check_end(until, end, partial)
     }
 
-    /// Takes the head of an answer: where in the file its body ends, if that is known, and how one knows.
+    /// Takes the head of an answer. Returns the byte of the file at which its body ends, if that is known, and the sign of
+    /// the end.
     fn accept(
         &self,
         reply: Reply,
@@ -183,7 +184,7 @@ impl Attempt<'_> {
         .hint("give the file's sum as `sha256`")
     }
 
-    /// After the body: whether it is what the head promised.
+    /// Checks after the body that it is what the head promised.
     fn check_end(&self, until: Option<u64>, end: BodyEnd, partial: &mut PartialFile) -> Result<(), FetchError> {
         match (until, end) {
             (Some(until), _) if partial.length() < until => {

@@ -19,13 +19,13 @@ const VERSION: u32 = 2;
 struct PartialFileStamp {
     version: u32,
     fetch: FetchRequest,
-    /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can
-    /// tell whether what is added belongs to them.
+    /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum shows
+    /// whether further bytes belong to them.
     validator: Option<String>,
     /// Length of the whole file at the server, if known.
     total: Option<u64>,
-    /// Number of bytes that were on the disk when this was written; bytes beyond may not survive a loss of power, and
-    /// is thrown away.
+    /// Number of bytes that were on the disk when this was written; bytes beyond may not survive a loss of power, and are
+    /// thrown away.
     safe: u64,
     /// Answers that the bytes came in.
     pieces: u32,
@@ -110,9 +110,9 @@ impl PartialFile {
         }))
     }
 
-    /// Gives up the last byte of a whole file, so that it is requested from the server: with no sum only the server
-    /// can tell whether a file that came at another time is still the one that it has. First the stamp: killed after
-    /// it, what lies there is still more than what is noted.
+    /// Gives up the last byte of a whole file, so that it is requested from the server: without a sum only the server
+    /// shows whether a file that came at another time is still the one that it has. The stamp is written first: if the
+    /// process is killed after it, the file still has at least the bytes that the stamp counts.
     fn drop_last_byte(&mut self) -> Result<(), Failure> {
         self.stamp.safe = self.stamp.safe.saturating_sub(1);
         self.write_stamp()
@@ -226,7 +226,7 @@ impl PartialFile {
         self.write_stamp()
     }
 
-    /// In one step, so that there is always a whole stamp.
+    /// Writes the stamp in one step, so that there is always a whole one.
     fn write_stamp(&self) -> Result<(), Failure> {
         let (path, temporary) = (&self.stamp_path, self.stamp_path.with_extension("new"));
         let text = serde_json::to_vec(&self.stamp).map_err(|error| Failure::internal(error.to_string()))?;

@@ -25,7 +25,7 @@ pub enum Reply {
         last: u64,
         /// Length of the whole file, if known.
         total: Option<u64>,
-        /// As of [`Reply::Whole`].
+        /// The validator, as in [`Reply::Whole`].
         validator: Option<String>,
         /// The same, however weak the date is: enough to see that it is another file.
         name: Option<String>,
@@ -38,7 +38,7 @@ pub enum Reply {
     Later {
         /// Status code and its meaning.
         status: String,
-        /// The server's own idea of when.
+        /// The time to wait that the server requires.
         after: Option<Duration>,
     },
     /// There is no use in trying again.
@@ -50,7 +50,7 @@ pub enum Reply {
 pub enum BodyEnd {
     /// A number of bytes.
     Length(u64),
-    /// The transfer coding says so.
+    /// The last chunk of the transfer coding.
     Chunks,
     /// The connection closes: nothing distinguishes the end from a cut.
     Close,
@@ -153,7 +153,7 @@ mod tests {
         let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
         let later = ("Date", "Tue, 01 Apr 2025 00:01:00 GMT");
         check(200, &[modified, later], whole(Some(modified.1), BodyEnd::Close));
-        // A date does not help where there is a tag that says of itself that it is weak.
+        // A date does not help if there is a tag that is marked as weak.
         check(200, &[("ETag", "W/\"a\""), modified, later], whole(None, BodyEnd::Close));
         check(200, &[("Transfer-Encoding", "chunked"), ("Content-Length", "5")], whole(None, BodyEnd::Chunks));
     }

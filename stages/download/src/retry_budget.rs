@@ -13,7 +13,7 @@ pub struct RetryBudget<'a> {
 }
 
 impl<'a> RetryBudget<'a> {
-    /// None so far.
+    /// The budget before the first attempt.
     pub fn new(context: &'a Context, settings: &'a Settings) -> Self {
         RetryBudget { context, settings, fruitless: 0 }
     }

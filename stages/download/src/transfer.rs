@@ -11,10 +11,10 @@ use cwm_web::{FetchError, classify};
 
 use crate::reply::{self, Reply};
 
-/// Pieces that may wait to be taken; with [`CHUNK_BYTES`], what a transfer holds in memory.
+/// Chunks that may wait in the queue; with [`CHUNK_BYTES`], the memory of a transfer.
 const MAX_QUEUED: usize = 16;
 
-/// Bytes of a piece.
+/// Bytes of a chunk.
 const CHUNK_BYTES: usize = 1 << 18;
 
 /// A request for a file or a part of it.
@@ -37,7 +37,7 @@ pub enum TransferEvent {
     Chunk(Vec<u8>),
     /// The body is over.
     End,
-    /// It went wrong.
+    /// The transfer failed.
     Failed(FetchError),
 }
 
@@ -60,7 +60,7 @@ impl Transfer {
         Transfer { events }
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next event.
     ///
     /// # Errors
     /// The stage was cancelled.

@@ -58,7 +58,7 @@ impl Reason {
     }
 }
 
-/// How many were left out, by reason.
+/// The number of cases, games and edits that were left out, by reason.
 pub type LeftOutCounts = BTreeMap<Reason, u64>;
 
 /// A prefix of a game.
@@ -83,7 +83,7 @@ pub struct Case {
 /// A game and its cases.
 #[derive(Clone, Debug)]
 pub struct Game {
-    /// What the model reads of it, as far as its last case needs.
+    /// The tokens that the model reads of it, up to the last one that its cases need.
     pub tokens: Vec<u16>,
     /// Its cases by ply.
     pub cases: Vec<Case>,
@@ -97,7 +97,7 @@ impl Game {
     }
 }
 
-/// The games of these places with their cases of these plies; what is left out is counted.
+/// Reads the games at these places with their cases at these plies, and counts what is left out.
 ///
 /// # Errors
 /// The input is damaged, or one of its games has an illegal move.

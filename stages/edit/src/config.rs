@@ -47,7 +47,7 @@ impl Config {
     /// The single edits.
     ///
     /// # Errors
-    /// One is not of the form above, has an illegal move, changes nothing, or is given twice; as a phrase.
+    /// One is not of the form of `cases`, has an illegal move, changes nothing, or is given twice; as a phrase.
     pub fn studies(&self) -> Result<Vec<Study>, String> {
         let mut studies: Vec<Study> = Vec::new();
         for text in &self.cases {

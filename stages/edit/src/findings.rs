@@ -1,4 +1,4 @@
-//! What is found over all edits: means and their intervals, differences, tests, and how masses are spread.
+//! The findings over all edits: means and their intervals, differences, tests, and densities of masses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -45,7 +45,7 @@ struct Entry<'a> {
     none: &'a EditRow,
 }
 
-/// The findings of these rows, which come by game and case, of each case the one without an edit first.
+/// Returns the findings of these rows, which are sorted by game and case, the row without an edit first in each case.
 pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamples: u64, seed: u64) -> Vec<Finding> {
     let groups = groups(rows);
     let games = groups.first().and_then(|group| group.rows.last()).map_or(0, |entry| entry.game + 1);
@@ -82,7 +82,7 @@ pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamp
     found
 }
 
-/// What identifies an edit apart from its intervention: game, ply, layer and the bits of η.
+/// The identity of an edit apart from its intervention: game, ply, layer and the bits of η.
 type EditKey = (u32, u32, Option<u8>, Option<u64>);
 
 fn key(row: &EditRow) -> EditKey {
@@ -113,7 +113,7 @@ struct GroupMeans<'a> {
     about: &'a EditDescription,
     network: &'a str,
     measures: &'a [Measure],
-    /// Those that are compared with no edit; the first, which an edit raises, also with a random one.
+    /// The measures that are compared with no edit; the first, which an edit raises, also with a random edit.
     compared: &'a [Measure],
     resamples: Resamples,
     random: HashMap<EditKey, &'a EditRow>,
@@ -159,7 +159,7 @@ impl GroupMeans<'_> {
         }
     }
 
-    /// Means of a group by what `part` makes of its rows.
+    /// Means of a group, split by the key that `part` returns for a row.
     fn parts(&self, group: &Group<'_>, name: &str, part: impl Fn(&EditRow) -> (u32, String)) -> Vec<Finding> {
         let mut parts: BTreeMap<(u32, String), Vec<&EditRow>> = BTreeMap::new();
         group.rows.iter().for_each(|entry| parts.entry(part(entry.row)).or_default().push(entry.row));
@@ -173,7 +173,7 @@ impl GroupMeans<'_> {
         parts.into_iter().map(finding).collect()
     }
 
-    /// How a mass is spread over all layers.
+    /// The density of a mass over the rows of all layers.
     fn density(&self, group: &Group<'_>, (board, value): &Measure) -> Finding {
         let values: Vec<f64> = group.rows.iter().filter_map(|entry| value(entry.row)).collect();
         let mut bins = [0u64; BINS];
@@ -191,7 +191,7 @@ impl GroupMeans<'_> {
         group.eta.into_iter().fold(finding, |finding, eta| finding.name("eta", eta))
     }
 
-    /// `finding` with the mean of values by the places of their games, if there are any.
+    /// Adds the mean of `values`, each with the place of its game, to `finding`, if there are any.
     fn mean(&self, finding: Finding, name: &str, values: impl Iterator<Item = (usize, Option<f64>)>) -> Finding {
         let values = values.filter_map(|(game, value)| Some((game, value?)));
         match self.resamples.estimate(values) {

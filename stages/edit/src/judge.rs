@@ -18,7 +18,7 @@ const CASTLING: usize = 65;
 pub struct Judge {
     /// The square.
     pub square: Square,
-    /// What stands there.
+    /// The piece on it.
     pub piece: Piece,
     boards: Boards,
 }
@@ -36,7 +36,7 @@ impl Judge {
     /// model that answers with boards.
     ///
     /// # Errors
-    /// Why the case is left out.
+    /// The reason why the case is left out.
     pub fn of(task: Task, case: &Case, logits: &[f32]) -> Result<Self, Reason> {
         let argmax = argmax(logits);
         let square = match task {
@@ -70,7 +70,7 @@ impl Judge {
         Ok(Judge { square, piece, boards })
     }
 
-    /// `row` with what the model expects or answers by its logits.
+    /// Fills in the fields of `row` that depend on the model's logits.
     pub fn judged(&self, row: EditRow, logits: &[f32]) -> EditRow {
         match &self.boards {
             Boards::Moves { original, target, future, argmax } => {
@@ -107,11 +107,11 @@ impl Judge {
     }
 }
 
-/// Refuses an edit by this vector, empty for none, if its logits are not all finite or the model's norms cannot square it: no mass
-/// would be known. `at` is where the model has them.
+/// Checks that the logits of an edit by this vector (empty without an edit) are finite, and that the model's norms can
+/// square it: without that no mass is known. `at` returns the place for the error.
 ///
 /// # Errors
-/// It is so.
+/// A logit, or the square of the vector's length, is not finite.
 pub fn check_finite(vector: &[f32], logits: &[f32], at: impl FnOnce() -> String) -> Result<(), Failure> {
     let wrong = if !vector.iter().map(|value| value * value).sum::<f32>().is_finite() {
         "the square of the vector's length is not finite"

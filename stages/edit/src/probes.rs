@@ -7,7 +7,7 @@ use shakmaty::{Board, Square};
 
 use crate::judge::{label_of, piece_of};
 
-/// Linear probes, and what edits by them are called.
+/// Linear probes, and the name of edits by them.
 #[derive(Clone, Debug)]
 pub struct NamedProbes {
     /// `probe`; `sae_probe` and `cd_probe` of an autoencoder's latents.
@@ -38,7 +38,7 @@ impl NamedProbes {
 /// Reads linear probes of `model`, each of which must have these layers.
 ///
 /// # Errors
-/// They are of another model, target or layers, or two are called the same.
+/// They are of another model, target or layers, or two have the same name.
 pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Vec<NamedProbes>, Failure> {
     let mut sets: Vec<NamedProbes> = Vec::new();
     for input in inputs {

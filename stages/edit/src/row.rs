@@ -19,7 +19,7 @@ pub struct EditRow {
     pub ply: u32,
     /// The square, a1 = 0.
     pub square: u8,
-    /// What stands there, in `.PNBRQKpnbrqk`.
+    /// The class of the piece on it, in `.PNBRQKpnbrqk`.
     pub piece: u8,
     /// The edited site; none without an edit.
     pub layer: Option<u8>,
@@ -27,33 +27,33 @@ pub struct EditRow {
     pub intervention: String,
     /// None without an edit.
     pub eta: Option<f64>,
-    /// Of models of moves: the likeliest word.
+    /// The likeliest word, for models of moves.
     pub argmax: Option<u8>,
-    /// Whether it is that without an edit.
+    /// True if it is the same without an edit.
     pub same_argmax: Option<bool>,
     /// Probability of the words that begin a legal move on the original board.
     pub mass_original: Option<f64>,
-    /// On the board without the piece.
+    /// The same on the board without the piece (the target).
     pub mass_target: Option<f64>,
-    /// On the board six plies on.
+    /// The same on the board six plies later.
     pub mass_future: Option<f64>,
-    /// On both the original board and the target.
+    /// The same on both the original board and the target.
     pub mass_both: Option<f64>,
     /// Words that begin a legal move on the target.
     pub target_moves: Option<u8>,
-    /// Of models that answer with boards: labels, of 75, that are the target's.
+    /// The number of labels, of 75, that are the target's, for models that answer with boards.
     pub right_target: Option<u8>,
-    /// The original board's.
+    /// The number that are the original board's.
     pub right_original: Option<u8>,
-    /// Those that are right among the labels in which both boards are equal.
+    /// The number that are right among the labels in which both boards are equal.
     pub right_others: Option<u8>,
     /// The number of these labels.
     pub others: Option<u8>,
-    /// Whether the square is read as empty.
+    /// True if the square is read as empty.
     pub square_empty: Option<bool>,
 }
 
-/// What is known of all edits of a file.
+/// The description of all edits of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EditDescription {
     /// Family and size.
@@ -68,7 +68,7 @@ pub struct EditDescription {
     pub cases: u64,
     /// Cases whose target board has no legal move.
     pub targets_without_moves: u64,
-    /// What was left out, by reason.
+    /// The number of cases, games and edits that were left out, by reason.
     pub left_out: BTreeMap<String, u64>,
 }
 

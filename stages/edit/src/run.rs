@@ -20,7 +20,7 @@ use crate::study;
 /// Games whose edits are in memory at once.
 const WINDOW: usize = 32;
 
-/// What every window needs.
+/// The inputs that all windows share.
 struct Editor<'a> {
     config: &'a Config,
     dataset: &'a Dataset,
@@ -30,7 +30,7 @@ struct Editor<'a> {
     probes: &'a [NamedProbes],
 }
 
-/// A case that is edited, with what the model has at its end and at its future.
+/// A case that is edited, with the model's view at its end and at its future.
 struct PreparedCase<'a> {
     case: &'a Case,
     /// Its game and its token, by their places among those that were watched.
@@ -111,7 +111,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
 }
 
 impl Editor<'_> {
-    /// Adds the rows of these games: of each case that without an edit, then its edits by layer.
+    /// Adds the rows of these games: for each case the row without an edit, then its edits by layer.
     fn edit(
         &self,
         games: &[cases::Game],
@@ -165,13 +165,13 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// A case, and which edit of it, for errors.
+    /// The place of an edit, for errors: its game and ply, and `edit`.
     fn place(&self, case: &Case, edit: String) -> String {
         let game = self.dataset.get(case.game).ok().flatten().map(|game| game.row().id.to_owned()).unwrap_or_default();
         format!("input `games`, game {} ({game}), ply {}, {edit}", case.game, case.ply)
     }
 
-    /// What is added at the site of this place, by name and not yet of its length.
+    /// The directions that are added at the site of this place, by intervention and not yet of their length.
     fn directions(&self, one: &PreparedCase<'_>, place: usize) -> Vec<(&'static str, Vec<f32>)> {
         let site = self.sites[place];
         let mut directions = Vec::new();

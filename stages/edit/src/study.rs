@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::judge::{check_finite, class_of, label_of};
 use crate::probes::NamedProbes;
 
-/// A position, and what stands on some of its squares after the edit.
+/// A position, and the pieces on some of its squares after the edit.
 #[derive(Clone, Debug)]
 pub struct Study {
     text: String,

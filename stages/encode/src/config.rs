@@ -5,7 +5,7 @@ use cwm_contract::{ParameterError, Type, parameters};
 use crate::forms::{self, Encoder};
 
 parameters! {
-    /// What is written.
+    /// Parameters of `encode`.
     pub struct Config {
         /// Form of the sequences: `board`, `prompt`, `characters`, `moves`, `words` or `speech`.
         pub form: String,

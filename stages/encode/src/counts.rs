@@ -20,7 +20,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Before the first row.
+    /// The counts before the first row.
     pub fn new(form: &'static Form) -> Self {
         let left_out = form.reasons.iter().map(|reason| (*reason, 0)).collect();
         Counts { form, rows: 0, tokens: 0, targets: 0, cut: 0, left_out }

@@ -1,4 +1,4 @@
-//! What a position, a game or an example becomes.
+//! The sequence that a position, a game or an example becomes.
 
 use cwm_evaluations::Evaluation;
 use cwm_sequences::NO_LOSS;
@@ -8,7 +8,7 @@ use cwm_sequences::NO_LOSS;
 pub struct EncodedSequence {
     /// The sequence.
     pub row: Option<Row>,
-    /// How much was left out, by one of the reasons of the form.
+    /// The number that was left out, by one of the reasons of the form.
     pub left_out: Option<(&'static str, u64)>,
     /// True if the sequence is longer than its form allows, and was cut.
     pub is_cut: bool,
@@ -19,9 +19,9 @@ pub struct EncodedSequence {
 pub struct Row {
     /// Its name.
     pub id: String,
-    /// What a model reads.
+    /// The tokens that a model reads.
     pub tokens: Vec<u16>,
-    /// What it learns to answer at each of these places, or [`NO_LOSS`].
+    /// The target at each of these places, or [`NO_LOSS`].
     pub targets: Vec<u16>,
 }
 
@@ -33,8 +33,8 @@ impl EncodedSequence {
 }
 
 impl Row {
-    /// A text of which each character or word is learnt from the place `first` on: what is read is all but the last, and the target is
-    /// what follows.
+    /// A text of which each character or word from the place `first` on is a target: the tokens are all but the last,
+    /// and the target at a place is the next one.
     pub fn text(id: String, ids: &[impl Copy + Into<u16>], first: usize) -> Self {
         let tokens = ids[..ids.len() - 1].iter().map(|&id| id.into()).collect();
         let targets = (1..ids.len()).map(|at| if at < first { NO_LOSS } else { ids[at].into() }).collect();

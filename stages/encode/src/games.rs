@@ -15,7 +15,7 @@ const WINDOW: usize = 1 << 10;
 /// Makes sequences of some games.
 type EncodeGames<'a> = dyn Fn(&[LabelledGame]) -> Result<Vec<EncodedSequence>, Failure> + Sync + 'a;
 
-/// Encodes all games in order, so many `together`, with their evaluations if the form reads any.
+/// Encodes all games in order, `together` at a time, with their evaluations if the form reads any.
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,

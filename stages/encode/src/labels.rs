@@ -21,7 +21,7 @@ pub struct LabelledGame {
 }
 
 impl LabelledGame {
-    /// The error of what is wrong with the game.
+    /// The failure of a game, with the phrase `wrong`.
     pub fn failure(&self, wrong: &str) -> Failure {
         Failure::input(format!("game {} ({:?}): {wrong}", self.index, self.id))
     }
@@ -52,7 +52,7 @@ impl LabelledGame {
 pub struct Labels(Option<Peekable<Evaluations>>);
 
 impl Labels {
-    /// Those of a file; none without one.
+    /// Opens the evaluations of a file; without one there are none.
     ///
     /// # Errors
     /// It cannot be read.

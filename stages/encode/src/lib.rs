@@ -1,7 +1,7 @@
 //! The stage `encode`: games, positions with their best moves, or examples, as the sequences that a model learns from.
 //!
-//! It must not know what learns from them. Each form is a file of `forms`; what forms have in common, reading and writing in
-//! order and on all cores, is outside.
+//! It must not know the models that learn from them. Each form is a file of `forms`; the reading and writing that forms
+//! have in common, in order and on all cores, is outside.
 
 mod config;
 mod counts;

@@ -15,7 +15,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Before the first row.
+    /// Creates the outputs, before the first row.
     ///
     /// # Errors
     /// The disk refuses.
@@ -24,7 +24,7 @@ impl Output {
         Ok(Output { writer, counts: Counts::new(form) })
     }
 
-    /// Writes and counts what a position or a game became.
+    /// Writes and counts the sequence of a position, a game or an example.
     ///
     /// # Errors
     /// The disk refuses.

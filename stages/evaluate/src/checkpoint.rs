@@ -112,7 +112,7 @@ pub fn games(context: &Context) -> Result<Dataset, Failure> {
     }
 }
 
-/// The same model, computed as `options` say.
+/// The same model, computed with `options`.
 fn with_options(network: Network, options: &BTreeMap<String, String>) -> Result<Network, Failure> {
     if options.is_empty() {
         return Ok(network);
@@ -124,7 +124,8 @@ fn with_options(network: Network, options: &BTreeMap<String, String>) -> Result<
     Ok(labels::network(architecture)?)
 }
 
-/// A checkpoint of another family than the parameter names would make the result rest on code that its key leaves out.
+/// Checks that the checkpoint is of the family of the parameter: with another one, the result would depend on code that
+/// its key leaves out.
 fn check_family(config: &Config, network: &Network) -> Result<(), Failure> {
     let found = &network.architecture().family;
     match &config.family {
@@ -136,7 +137,7 @@ fn check_family(config: &Config, network: &Network) -> Result<(), Failure> {
     }
 }
 
-/// A model of other tokens has no rows for ours.
+/// Checks that the model has our tokens: a model of others has no rows for them.
 fn check_vocabulary(network: &Network) -> Result<(), Failure> {
     match network.architecture().vocabulary {
         VOCABULARY => Ok(()),
@@ -164,7 +165,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Scores of these games, the first of which has the ordinal `first`, in their order; and what is wrong in each
+    /// Scores of these games, the first of which has the ordinal `first`, in their order; and the wrong labels in each
     /// position of those that become boards, or of all if predictions are kept, by their places.
     fn scores(&self, first: usize, games: &[&[u16]]) -> Result<(Vec<Vec<PositionScore>>, WrongByGame), Failure> {
         let is_wanted = |game: usize| self.config.keep_predictions || becomes_board(self.config, first + game);
@@ -199,10 +200,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// The model in the header of the table: its architecture, its training and how it is computed here, in one flat
-/// object.
 /// Returns true if the model was validated on these games: on the first so many of them, one by one. `None` where the
-/// description does not say on which it was.
+/// description does not have their digest.
 fn is_validated_on(description: &Description, dataset: &Dataset) -> Result<Option<bool>, Failure> {
     let measured = description.training.get("validation").and_then(|validation| validation.get("games")?.as_u64());
     let digest = description.training.get("validated_on").and_then(serde_json::Value::as_str);
@@ -211,6 +210,8 @@ fn is_validated_on(description: &Description, dataset: &Dataset) -> Result<Optio
     Ok(Some(games <= dataset.len() && dataset.digest(games)? == digest))
 }
 
+/// The model in the header of the table: its architecture, its training and its precision here, in one flat
+/// object.
 fn model(description: &Description, config: &Config) -> serde_json::Value {
     let mut model = description.training.clone();
     model.insert("family".to_owned(), json!(description.architecture.family));

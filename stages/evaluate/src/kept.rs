@@ -26,8 +26,8 @@ pub struct PredictionsWriter<'a> {
 }
 
 impl<'a> PredictionsWriter<'a> {
-    /// A new file at `path` for games of `dataset`, whose labels are set as `en_passant` says; `model` is the description of the
-    /// model in JSON.
+    /// A new file at `path` for games of `dataset`, whose labels are set by the rule `en_passant`; `model` is the
+    /// description of the model in JSON.
     ///
     /// # Errors
     /// The disk refuses.
@@ -78,7 +78,7 @@ impl<'a> PredictionsWriter<'a> {
     }
 }
 
-/// A row of the format has a class for each label, and NaN is larger than none.
+/// The failure of a label without a class: a row of the format has one for each label, and one of its logits is NaN.
 fn no_class(game: usize, id: &str, t: usize, label: u8) -> Failure {
     let place = format!("game {game} ({id}), t {t}");
     Failure::input(format!("{place}: the model predicts no class for label {label}, since one of its logits is NaN"))

@@ -1,5 +1,5 @@
-//! The stage `evaluate`: how a model does on games, one row for each position; a checkpoint of ours, or the predictions of
-//! any program.
+//! The stage `evaluate`: scores a model on games, one row for each position; a checkpoint of ours, or the predictions
+//! of any program.
 //!
 //! It knows checkpoints, predictions, datasets and the three files that it writes. It must not know how a model was trained,
 //! which families there are, or how scores are summed up.

@@ -1,5 +1,5 @@
-//! The probe: fresh models of the very family, options and precision on the sample's games, and with weights of which some are
-//! not numbers. What was predicted elsewhere has none.
+//! The probe: fresh models of the very family, options and precision on the sample's games, and with weights of which
+//! some are not numbers. Predictions of other programs have no probe.
 
 use std::path::{Path, PathBuf};
 

@@ -22,7 +22,7 @@ use crate::parquet_file;
 /// The score of the prediction of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Bit i says whether label i is right.
+    /// Bit i is set if label i is right.
     pub right: u128,
     /// Mean cross-entropy of the 75 labels, where it is known.
     pub loss: Option<f64>,
@@ -34,7 +34,7 @@ impl Score {
         Score { right: position.right, loss: Some(position.loss_sum / LABELS as f64) }
     }
 
-    /// As counts are made of it; without a loss.
+    /// Returns the score in the form that counts are made of, without a loss.
     pub fn position(&self) -> PositionScore {
         PositionScore { right: self.right, loss_sum: 0.0 }
     }

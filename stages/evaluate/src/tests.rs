@@ -59,7 +59,7 @@ fn network_of(family: &str) -> Network {
     .unwrap()
 }
 
-/// Adds to the description of the checkpoint of [`model`] what its training says.
+/// Sets a value of the training in the description of the checkpoint of [`model`].
 fn say(folder: &Path, key: &str, value: serde_json::Value) {
     let path = folder.join("checkpoint").join(checkpoint::DESCRIPTION_FILE);
     let mut description: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

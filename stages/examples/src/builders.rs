@@ -1,4 +1,4 @@
-//! What is built of a position.
+//! Builds an example, or an item, of a position.
 
 use cwm_contract::Failure;
 use cwm_reasoning::{Draws, Example, VerbalisedSearch, best_line, best_move, factual, verbalised};
@@ -14,7 +14,7 @@ use crate::positions::Place;
 /// Lines of a search of `verbalised`.
 const LINES: usize = 30;
 
-/// The most plies that `best_line` asks for.
+/// The most plies that `best_line` requests.
 const PLIES: usize = 6;
 
 /// The lines of the first search of a position.
@@ -63,7 +63,7 @@ pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<
     })
 }
 
-/// Why a verbalised search ends.
+/// The reason why a verbalised search ends early.
 enum Stop {
     Failed(Failure),
     Incomplete,

@@ -1,10 +1,10 @@
-//! What was built of a position, or why nothing was.
+//! The results of building: an example, an item, or the reason why nothing was built.
 
 use cwm_questions::Item;
 use cwm_reasoning::Example;
 use serde::{Deserialize, Serialize};
 
-/// What was built of a position.
+/// The result of building on a position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BuildResult {
     /// An example, which has no id yet.
@@ -24,7 +24,7 @@ pub struct Tree {
     pub contradicted: usize,
 }
 
-/// Why nothing was built of a position.
+/// The reason why nothing was built of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {

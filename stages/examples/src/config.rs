@@ -25,7 +25,7 @@ fn published_kinds() -> BTreeMap<String, usize> {
 }
 
 parameters! {
-    /// What is built, and of which positions.
+    /// Parameters of `examples`: the builder, and the positions that it gets.
     pub struct Config {
         /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they
         /// gain; `factual`, answers to questions about a board; `verbalised`, a small search in words; `guided`, items
@@ -62,7 +62,7 @@ parameters! {
 }
 
 impl Config {
-    /// Whether the builder searches.
+    /// Returns true if the builder searches.
     pub fn searches(&self) -> bool {
         matches!(self.builder.as_str(), "best_line" | "verbalised" | "guided")
     }
@@ -103,7 +103,7 @@ impl Config {
             let fault = format!("is at most {MOST_OWN_PLIES} for our own engine");
             errors.push(ParameterError::new("depth", fault).maybe_hint(Some("or name an `engine`".to_owned())));
         }
-        // Whether it is there is checked where it is about to be read.
+        // A missing program is reported when it is about to be read.
         let there = self.engine.as_ref().filter(|engine| self.searches() && engine.0.exists());
         if let Some(Err(failure)) = there.map(|engine| check_program(&engine.0)) {
             errors.push(
@@ -144,28 +144,28 @@ impl Config {
         }
     }
 
-    /// Whether positions of games, which have no values, are not enough.
+    /// Returns true if positions of games, which have no values, are not enough.
     pub fn needs_evaluations(&self) -> bool {
         self.builder == "best_move" || self.needs_values()
     }
 
-    /// Whether `factual` asks what evaluations of all moves answer.
+    /// Returns true if `factual` has questions that need evaluations of all moves.
     pub fn needs_values(&self) -> bool {
         let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
         self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
     }
 
-    /// Which moves `guided` explains.
+    /// The moves that `guided` explains.
     pub fn mode(&self) -> GuidedMode {
         GuidedMode::of_name(&self.mode).unwrap_or(GuidedMode::Good)
     }
 
-    /// How a position is written.
+    /// The form in which a position is written.
     pub fn board(&self) -> BoardForm {
         BoardForm::of_name(&self.board).unwrap_or(BoardForm::UniformVisual)
     }
 
-    /// Which phrases are used.
+    /// The phrases that are used.
     pub fn wording(&self) -> Wording {
         if self.wording == "plain" { Wording::Plain } else { Wording::Varied }
     }

@@ -1,4 +1,4 @@
-//! Which positions examples are built of.
+//! Draws the positions that examples are built of.
 
 use cwm_contract::Failure;
 use cwm_game::GameStream;
@@ -23,7 +23,7 @@ struct Cell {
 }
 
 impl Drawing {
-    /// Of all `places`.
+    /// Draws from all `places`.
     ///
     /// # Errors
     /// There is no place of a range or side that has a share.

@@ -1,7 +1,8 @@
 //! The stage `examples`: builds examples that models are fine-tuned on, by rule, from positions and an engine's values.
 //!
-//! What an example holds is the work of `cwm-reasoning`; this stage reads positions, draws them, and searches them. An example depends
-//! on its position, the engine, the parameters and the seed alone: not on cores, or on which other positions are drawn.
+//! The content of an example is the work of `cwm-reasoning`; this stage reads positions, draws them, and searches them.
+//! An example depends on its position, the engine, the parameters and the seed alone: not on cores, or on the other
+//! positions that are drawn.
 
 mod builders;
 mod built;

@@ -1,4 +1,4 @@
-//! What is written.
+//! Writes `examples`, `items` and `counts`.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::positions::Positions;
 
-/// What was built.
+/// The examples and items that were built, and the counts.
 pub struct BuildSummary {
     engine: Option<String>,
     /// Each with the index of its place.
@@ -25,7 +25,7 @@ pub struct BuildSummary {
 }
 
 impl BuildSummary {
-    /// Nothing yet. `engine` is what searches, if anything does.
+    /// Nothing yet. `engine` is the name of the engine that searches, if one does.
     pub fn new(engine: Option<String>) -> BuildSummary {
         BuildSummary {
             engine,

@@ -10,7 +10,7 @@ use crate::output::{BuildSummary, write};
 use crate::positions::Positions;
 use crate::work::Workers;
 
-/// The most positions that are named because the engine left out moves.
+/// The most positions that are logged because the engine left out moves.
 const MOST_LOGGED: u64 = 20;
 
 /// Reads positions, and writes `examples`, `items` and `counts`.

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::engine::Searcher;
 use crate::positions::Place;
 
-/// What was built of a place, as an interruption leaves it.
+/// The result of a place in the journal, which survives an interruption.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct JournalEntry {
     place: usize,
@@ -29,7 +29,7 @@ pub struct Workers<'a> {
     searchers: Mutex<Vec<Searcher>>,
     /// Results of a program, which may take hours.
     journal: Option<Journal<JournalEntry>>,
-    /// Those of an earlier run that was interrupted.
+    /// The results of an earlier run that was interrupted, by place.
     kept: HashMap<usize, BuildResult>,
     done: AtomicU64,
 }
@@ -56,12 +56,12 @@ impl<'a> Workers<'a> {
         Ok(Workers { context, config, places, searchers, journal, kept, done: AtomicU64::new(0) })
     }
 
-    /// The name of what searches.
+    /// The name of the engine, if the builder searches.
     pub fn engine(&self) -> Option<String> {
         self.config.searches().then(|| lock(&self.searchers).first().map(Searcher::name))?
     }
 
-    /// What is built of each of these places, in their order.
+    /// Builds examples of these places, and returns the results in their order.
     ///
     /// # Errors
     /// The engine fails, the disk refuses, or the stage was cancelled.
@@ -117,7 +117,7 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// One that is idle, or a new one.
+    /// A searcher that is idle, or a new one.
     fn searcher(&self) -> Result<Searcher, Failure> {
         let idle = lock(&self.searchers).pop();
         idle.map_or_else(|| Searcher::start(self.context, self.config, lines_at_first(self.config)), Ok)

@@ -5,8 +5,8 @@ use cwm_generation::Sampling;
 use cwm_speech::END;
 
 parameters! {
-    /// How words are drawn. The defaults are those of the paper's evaluation, but for the penalty: here the word list is closed, and
-    /// moves share their squares.
+    /// The rules by which words are drawn. The defaults are those of the paper's evaluation, but for the penalty: here
+    /// the word list is closed, and moves share their squares.
     pub struct Config {
         /// The name of this run in tables. Without it, that of the cell.
         pub name: Option<String> = None,

@@ -1,4 +1,4 @@
-//! What `generate` writes.
+//! The output of `generate`.
 
 use cwm_answers::{Answer, AnswersWriter, Run};
 use cwm_contract::{Context, Failure};
@@ -17,7 +17,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Before the first answer.
+    /// Creates the output, before the first answer.
     ///
     /// # Errors
     /// The disk refuses.
@@ -59,7 +59,7 @@ impl Output {
     }
 }
 
-/// Who answers, and how.
+/// The description of the run: the model that answers, and its settings.
 pub fn run(config: &Config, description: &Description) -> Run {
     let architecture = &description.architecture;
     Run {

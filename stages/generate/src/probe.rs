@@ -1,4 +1,4 @@
-//! The probe: models that read in each of the ways there are answer an item of every task.
+//! The probe: models of each way of reading (see [`READERS`]) answer an item of every task.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::Generate;
 pub const READERS: [(&str, &[(&str, &str)]); 3] =
     [("transformer", &[]), ("mamba2", &[]), ("gpt", &[("mask", "none"), ("positions", "256")])];
 
-/// Runs it.
+/// Runs `generate` with these models.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let items = context.folder().join("items.jsonl");
     write_items(&items)?;

@@ -10,7 +10,7 @@ use cwm_speech::{PositionForm, item_words};
 use crate::config::Config;
 use crate::output::{self, Output};
 
-/// Items that are answered between two looks at whether the stage was cancelled.
+/// Items that are answered between two checks for cancellation.
 const WINDOW: usize = 512;
 
 /// Reads `checkpoint` and `items`, and writes `answers`.

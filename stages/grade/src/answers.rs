@@ -17,11 +17,11 @@ const BLOCK: usize = 1_024;
 
 /// The answers of a run.
 pub struct RunGrades {
-    /// Who answered.
+    /// The player that answered, and its settings.
     pub run: Run,
     /// A place an item, with its answers by sample; empty where the player was not asked.
     pub grades: Vec<Vec<GradedAnswer>>,
-    /// What people should know of them.
+    /// Notes about the answers for the user.
     pub notes: Vec<String>,
 }
 
@@ -30,9 +30,9 @@ pub struct RunGrades {
 pub struct GradedAnswer {
     /// The number of the answer among those to the item.
     pub sample: u64,
-    /// What it is.
+    /// The judgement: its verdict, and the text that was read.
     pub judgement: Judgement,
-    /// What it is besides, by the rules of a task or as a judge's.
+    /// The ruling beside the judgement, by the rules of a task or as a judge's answer.
     pub ruling: Ruling,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
@@ -127,7 +127,7 @@ impl GradedAnswer {
         }
     }
 
-    /// Whether its verdict is correct, its reward is 1, or it is a judge's that can be read.
+    /// Returns true if its verdict is correct, its reward is 1, or it is a judge's that can be read.
     pub fn is_correct(&self) -> bool {
         self.judgement.verdict == PublishedVerdict::Correct
     }
@@ -160,7 +160,7 @@ impl<'i> Rows<'i> {
         Ok(place)
     }
 
-    /// Checks that each item has a row, and all have as many.
+    /// Checks that each item has a row, and all have the same number.
     fn check(&self) -> Result<(), String> {
         let id = |place: usize| &self.items.all[place].task_id;
         if let Some(first) = self.of.iter().position(Vec::is_empty) {

@@ -9,7 +9,7 @@ use cwm_reasoning::{ClaimRule, Reading, RewardOptions, Scaling};
 
 use crate::judges::Options;
 
-/// What can have a price.
+/// The kinds of tokens that can have a price.
 const PRICED: [&str; 3] = ["input", "output", "reasoning"];
 
 parameters! {
@@ -71,12 +71,12 @@ impl Config {
         faults
     }
 
-    /// What to do with an item of a task that is not known.
+    /// The treatment of an item of a task that is not known.
     pub fn unknown_tasks(&self) -> UnknownTasks {
         if self.unknown == "key" { UnknownTasks::Keep } else { UnknownTasks::Fail }
     }
 
-    /// How answers to graded items are judged.
+    /// The rules by which answers to graded items are judged.
     pub fn options(&self) -> Options {
         Options {
             reward: RewardOptions {

@@ -5,7 +5,7 @@ use cwm_questions::{MoveFault, PublishedVerdict};
 
 use crate::answers::GradedAnswer;
 
-/// What these answers come to, without names and accuracy.
+/// Returns the sums of these answers, without names and accuracy.
 pub fn count<'g>(grades: impl Iterator<Item = &'g GradedAnswer>) -> Tally {
     let mut tally = Tally::default();
     for graded in grades {

@@ -1,4 +1,4 @@
-//! What judges answers to an item: its key, the rules of a graded item, or the form of a judge's answer.
+//! Judges answers to an item: by its key, by the rules of a graded item, or by the form of a judge's answer.
 
 use cwm_answers::Answer;
 use cwm_contract::Failure;
@@ -8,38 +8,38 @@ use cwm_reasoning::{
     RewardOptions, Verifier,
 };
 
-/// What judges answers to an item.
+/// A judge of answers to an item.
 pub enum ItemJudge<'i> {
-    /// To an item of ChessQA.
+    /// Judges answers to an item of ChessQA.
     ByKey(Judge<'i>),
-    /// To a graded item.
+    /// Judges answers to a graded item.
     ByRules(Box<Verifier>),
-    /// Of a judge, to an item about another answer.
+    /// Reads answers of a judge to an item about another answer.
     Reader(Box<JudgeReader>),
 }
 
-/// How answers to graded items are judged.
+/// The rules by which answers to graded items are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How they are rewarded.
+    /// The rules of their rewards.
     pub reward: RewardOptions,
-    /// When a claim is true; none where claims are not counted.
+    /// The rule by which a claim is true; none where claims are not counted.
     pub claims: Option<ClaimRule>,
 }
 
-/// What an answer is besides its judgement.
+/// The result of judging an answer, beside its judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruling {
-    /// Nothing more, to an item of ChessQA.
+    /// Nothing more, for an item of ChessQA.
     ByKey,
-    /// To a graded item.
+    /// The result for a graded item.
     ByRules(Box<RuledAnswer>),
-    /// Of a judge; none if it cannot be read.
+    /// The opinion of a judge; none if it cannot be read.
     Opinion(Option<Opinion>),
 }
 
 impl Ruling {
-    /// What an answer to a graded item is.
+    /// Returns the result for an answer to a graded item; none of others.
     pub fn ruled(&self) -> Option<&RuledAnswer> {
         if let Ruling::ByRules(ruled) = self { Some(ruled) } else { None }
     }
@@ -50,12 +50,12 @@ impl Ruling {
     }
 }
 
-/// What an answer to a graded item is.
+/// The result for an answer to a graded item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledAnswer {
-    /// What was read, and its reward.
+    /// The answer that was read, and its reward.
     pub judged: JudgedAnswer,
-    /// What the answered move is worth.
+    /// The measures of the answered move.
     pub measures: MoveMeasures,
     /// Its claims; none where they are not counted.
     pub claims: Option<ClaimCounts>,
@@ -68,9 +68,9 @@ pub struct ClaimCounts {
     pub moves: [u64; 2],
     /// Claims about pieces, and true ones.
     pub pieces: [u64; 2],
-    /// Of a readable answer where any move can be answered: whether its move is claimed.
+    /// True if the answered move is claimed; for a readable answer where any move can be answered.
     pub grounded: Option<bool>,
-    /// Whether it is claimed last.
+    /// True if it is the last claim of a move.
     pub last: Option<bool>,
 }
 
@@ -110,7 +110,7 @@ impl<'i> ItemJudge<'i> {
         }
     }
 
-    /// The accuracy that chance has: of guessing among options, candidates or legal moves; 0 where there is nothing to guess among.
+    /// The accuracy of guessing among options, candidates or legal moves; 0 where there is nothing to guess among.
     pub fn chance(&self) -> f64 {
         match self {
             ItemJudge::ByKey(judge) => judge.chance(),
@@ -131,7 +131,7 @@ fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &JudgedAnswe
     }
 }
 
-/// The same as an answer to an item of ChessQA: it is correct if its reward is 1.
+/// The judgement of an answer to a graded item: it is correct if its reward is 1.
 fn judgement(judged: &JudgedAnswer) -> Judgement {
     let extracted = judged.read.as_ref().map(|read| match read {
         ReadAnswer::Move(uci) => uci.clone(),
@@ -146,7 +146,7 @@ fn judgement(judged: &JudgedAnswer) -> Judgement {
     Judgement { sound: extracted.as_ref().map(|_| is_correct), extracted, verdict, fault: None }
 }
 
-/// The same of a judge's answer: it is correct if it can be read.
+/// The judgement of a judge's answer: it is correct if it can be read.
 fn judgement_of_opinion(opinion: Option<Opinion>) -> Judgement {
     Judgement {
         extracted: opinion.map(|opinion| opinion.to_string()),

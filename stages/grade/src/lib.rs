@@ -1,13 +1,12 @@
-//! The stage `grade`: what the answers of all runs are, and what they come to.
+//! The stage `grade`: judges the answers of all runs, and sums them up.
 //!
-//! - `items`: the items, and their tasks. `judges`: what judges answers to an item. `answers`: the answers of a run, each judged.
-//!   `cost`: what an answer cost.
+//! - `items`: the items, and their tasks. `judges`: judges of answers to an item. `answers`: the answers of a run, each
+//!   judged. `cost`: the cost of an answer.
 //! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together.
-//! `measures`: measures
-//!   of answers to graded items. `opinions`: those of runs by the answers of a judge.
+//!   `measures`: measures of answers to graded items. `opinions`: measures of runs by the answers of a judge.
 //!
-//! What is true and how an answer is read is the business of `cwm-questions` and `cwm-reasoning`. This crate must not know who was
-//! asked, or how.
+//! The rules of truth, and of reading an answer, are those of `cwm-questions` and `cwm-reasoning`. This crate must not
+//! know who answered the items, or with which settings.
 
 mod answers;
 mod config;

@@ -17,7 +17,8 @@ use crate::resamples::{CONFIDENCE, sums};
 /// Parts into which ranks are sorted.
 const PARTS: usize = 10;
 
-/// What is measured: the sum of a number over the answers, divided by the sum of another, mostly by how many answers count.
+/// A measure: the sum of a number over the answers, divided by the sum of another, mostly by the number of answers that
+/// count.
 #[derive(Clone, Copy, Debug)]
 enum MeasureKind {
     Reward,
@@ -94,7 +95,8 @@ impl MeasureKind {
         .to_owned()
     }
 
-    /// What an answer adds to both sums; none if it does not count. `commonest` is the commonest legal move of the run.
+    /// The addends of an answer to both sums; none if it does not count. `commonest` is the commonest legal move of the
+    /// run.
     fn of_answer(self, answer: &RuledAnswer, commonest: Option<&str>) -> Option<[f64; 2]> {
         let RuledAnswer { judged, measures, claims } = answer;
         let share = |is: bool| f64::from(u8::from(is));
@@ -202,7 +204,7 @@ pub fn estimate(list: &[Addend<2>], [drawn, of_drawn]: [Vec<f64>; 2]) -> Option<
     Some(Measure { n: of as u64, value: sum / of, low, high, ..Measure::default() })
 }
 
-/// How often each legal move was answered.
+/// The number of times that each legal move was answered.
 fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
     let mut moves = BTreeMap::new();
     for answer in task.places.iter().flat_map(|place| &run.grades[*place]) {
@@ -213,7 +215,7 @@ fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
     moves
 }
 
-/// What each item of the task adds to both sums, by its place in the task.
+/// The addends of each item of the task to both sums, by its place in the task.
 fn addends(run: &RunGrades, task: &Task, measured: MeasureKind, commonest: Option<&str>) -> Vec<Addend<2>> {
     let of_item = |place: &usize| {
         let answers = run.grades[*place].iter().filter_map(|answer| answer.ruling.ruled());
@@ -228,7 +230,7 @@ fn addends(run: &RunGrades, task: &Task, measured: MeasureKind, commonest: Optio
 mod tests {
     use super::*;
 
-    /// Of any number of legal moves, by whole numbers.
+    /// Compares the tenths of ranks among up to 218 legal moves with those of whole numbers.
     #[test]
     fn ranks_are_sorted_into_tenths() {
         for others in 1..=217_usize {

@@ -79,7 +79,7 @@ pub fn measures(
     Ok(rows)
 }
 
-/// What each item adds to both sums of the measure at this place, by the item's place.
+/// The addends of each item to both sums of the measure at this place, by the item's place.
 fn addends(opinions: &BTreeMap<&str, Vec<Opinion>>, at: usize) -> Vec<Addend<2>> {
     let of_item = |opinions: &Vec<Opinion>| {
         let sums = opinions.iter().filter_map(|opinion| Some(opinion.measures().get(at)?.1));

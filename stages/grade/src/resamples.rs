@@ -22,7 +22,7 @@ pub struct Resamples {
 }
 
 impl Resamples {
-    /// Draws the items of every task. What a task's are does not depend on which other tasks there are.
+    /// Draws the items of every task. The draws of a task do not depend on the other tasks.
     ///
     /// # Errors
     /// It was cancelled.

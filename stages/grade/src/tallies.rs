@@ -1,4 +1,4 @@
-//! What the answers of all runs come to.
+//! The tallies of the answers of all runs.
 
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ pub fn tallies(
     Ok(tallies)
 }
 
-/// The answers of the run to those of the tasks that it was asked; none if it was asked none of them.
+/// The tally of the run's answers to those of the tasks that it was asked; none if it was asked none of them.
 fn tally(
     items: &Items,
     runs: &[RunGrades],
@@ -70,7 +70,7 @@ fn places(items: &Items, tasks: &[usize]) -> impl Iterator<Item = usize> {
     places.into_iter()
 }
 
-/// Two runs in the tasks that both were asked; none if there are none.
+/// The comparison of two runs in the tasks that both were asked; none if there are none.
 fn pair(
     items: &Items,
     runs: &[RunGrades],

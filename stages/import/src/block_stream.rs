@@ -9,7 +9,7 @@ use cwm_contract::Failure;
 
 use crate::lines::{Block, Lines};
 
-/// Reads the files one after another. What they are compressed with is known by their first bytes, as of PGN.
+/// Reads the files one after another. Their compression is recognised by their first bytes, as that of PGN.
 pub struct BlockStream<'a> {
     files: &'a [PathBuf],
     meter: Arc<Meter>,
@@ -27,7 +27,7 @@ pub struct Window {
 }
 
 impl<'a> BlockStream<'a> {
-    /// Nothing is opened yet. What is read is added to `meter`.
+    /// Opens nothing yet. Bytes that are read are added to `meter`.
     pub fn new(files: &'a [PathBuf], meter: Arc<Meter>) -> Self {
         BlockStream { files, meter, file: 0, open: None }
     }

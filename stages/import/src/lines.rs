@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 
 use memchr::{memchr, memrchr};
 
-/// Bytes that a line may have at most: what is longer is no game, and must not fill the memory.
+/// Bytes that a line may have at most: a longer one is no game, and must not fill the memory.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Bytes of a block, about.
@@ -18,7 +18,7 @@ pub struct Block {
     longest: usize,
     /// Lines of the file before the first of this block.
     lines_before: u64,
-    /// Set where this stands for one line that is too long; its text is left out.
+    /// True if this is one line that is too long; its text is left out.
     too_long: bool,
 }
 

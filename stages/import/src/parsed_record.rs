@@ -11,14 +11,14 @@ pub struct ParsedRecord {
     pub line: u64,
     /// The game's id, if the line could be read so far.
     pub id: Option<String>,
-    /// The game, or why it is none.
+    /// The game, or the reason why it is none.
     pub game: Result<Game, RecordError>,
 }
 
-/// A game as it goes on.
+/// A game that is imported.
 #[derive(Debug)]
 pub struct Game {
-    /// The place of the game; `?` where the record does not say.
+    /// The place of the game; `?` where the record has none.
     pub site: String,
     /// Its result.
     pub result: String,

@@ -52,10 +52,10 @@ pub struct RecordWithoutStates<'line> {
 pub struct States(pub Vec<u8>);
 
 impl<'line> Record<'line> {
-    /// Reads a line; `with_states` false passes over the labels and the numbers that say how many there are.
+    /// Reads a line; without `with_states`, passes over the labels and the numbers of them.
     ///
     /// # Errors
-    /// It is no JSON, or is incomplete, or has something of another type; in words, with the byte of the line.
+    /// It is no JSON, or is incomplete, or has something of another type; as a phrase, with the byte of the line.
     pub fn read(line: &'line [u8], with_states: bool) -> Result<Self, String> {
         // A list with the right things in it would be read as well.
         if line.trim_ascii_start().first() != Some(&b'{') {

@@ -17,7 +17,7 @@ pub enum Reason {
     DuplicateId,
     /// The moves are no game of standard chess from the initial position.
     IllegalMove,
-    /// A number that the record says of itself, or a state, is not what its moves give.
+    /// A number of the record, or a state, differs from what its moves give.
     Differs,
 }
 
@@ -37,7 +37,7 @@ impl cwm_chess::DropReason for Reason {
     }
 }
 
-/// A record that is not imported, and why in words: the caller knows where in the file it is.
+/// The reason why a record is not imported. The caller adds its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordError {
     /// The cause.
@@ -47,7 +47,7 @@ pub struct RecordError {
 }
 
 impl RecordError {
-    /// A fault in words.
+    /// An error with this message.
     pub fn new(reason: Reason, what: impl Into<String>) -> Self {
         RecordError { reason, what: what.into() }
     }
@@ -81,7 +81,7 @@ pub fn validate(record: &Record<'_>, check: bool, moves: &mut Vec<u16>) -> Resul
     Ok(())
 }
 
-/// Compares the numbers that a record says of itself with its moves.
+/// Compares the numbers of a record with its moves.
 fn numbers(record: &Record<'_>) -> Result<(), RecordError> {
     let steps = record.moves.len() as u64;
     let plies = steps.saturating_sub(1);
@@ -105,7 +105,7 @@ fn numbers(record: &Record<'_>) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// The first label that differs, in words.
+/// The message about the first label that differs.
 fn difference(ply: usize, state: &[u8; LABELS], row: &[u8; LABELS]) -> String {
     let Some(label) = (0..LABELS).find(|&label| state[label] != row[label]) else { return String::new() };
     let group = GROUPS.iter().rev().find(|group| group.first <= label).map_or("", |group| group.name);

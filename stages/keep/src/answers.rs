@@ -1,4 +1,4 @@
-//! Which answers pass, and the examples that they are.
+//! The answers that pass, as examples.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct PassingAnswer {
     pub example: Example,
 }
 
-/// Why an answer is left out.
+/// The reason why an answer is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// There is no text.
@@ -61,9 +61,9 @@ impl Reason {
 /// The answers that were read.
 #[derive(Debug, Default)]
 pub struct TeacherAnswers {
-    /// Those that passed, in the order of the items and their numbers.
+    /// The answers that passed, in the order of the items and their numbers.
     pub passing: Vec<PassingAnswer>,
-    /// How many others there are.
+    /// The number of the others, by reason.
     pub left_out: BTreeMap<Reason, u64>,
     /// The number of all.
     pub total: u64,
@@ -109,7 +109,7 @@ pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Teache
     Ok(found)
 }
 
-/// By item and number of the answer.
+/// Grades by item and number of the answer.
 type GradesByAnswer = HashMap<(String, u64), Grade>;
 
 fn grades_of(path: &Path, run: &str) -> Result<GradesByAnswer, Failure> {
@@ -140,7 +140,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The example that an answer is, or why it is none.
+    /// The example that an answer becomes, or the reason why it is left out.
     fn example(&self, item: &Item, answer: &Answer) -> Result<Result<Example, Reason>, Failure> {
         let Some(text) = answer.response.as_deref().filter(|text| !text.trim().is_empty()) else {
             return Ok(Err(Reason::Unanswered));

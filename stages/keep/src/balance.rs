@@ -1,4 +1,4 @@
-//! Which of the answers that passed are kept.
+//! Draws the answers that are kept from those that passed.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use cwm_shares::largest_remainders;
 use crate::answers::{PassingAnswer, Reason, TeacherAnswers};
 use crate::config::Config;
 
-/// Draws answers as the parameters have it: first by full-move number, then so that no kind of piece has too large a
-/// share. Returns the number of those that were not drawn.
+/// Draws answers by the parameters: first by full-move number, then so that no kind of piece has too large a share.
+/// Returns the number of those that were not drawn.
 ///
 /// # Errors
 /// The shares are no table.
@@ -50,8 +50,8 @@ fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream)
     Ok(not_drawn.len() as u64)
 }
 
-/// Of answers about a kind of piece those that are too many: the indices of some, drawn, so that no kind has more than
-/// `share` of what is left, and as many as possible are left.
+/// The answers about a kind of piece that are too many: the indices of some, drawn, so that no kind has more than
+/// `share` of the rest, and the rest is as large as possible.
 fn surplus(kinds: &[Option<&str>], share: f64, stream: &mut GameStream) -> Vec<usize> {
     let mut by_kind: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, kind) in kinds.iter().enumerate() {

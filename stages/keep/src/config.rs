@@ -7,7 +7,7 @@ use cwm_reasoning::board::BoardForm;
 use cwm_shares::FullmoveShares;
 
 parameters! {
-    /// Which answers are kept.
+    /// Parameters of `keep`.
     pub struct Config {
         /// The least reward of an answer to `reasoning_predict_move`, up to 1 (the best move).
         pub predict: f64 = 0.7,
@@ -53,7 +53,7 @@ impl Config {
         (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
     }
 
-    /// How a position is written.
+    /// The form in which a position is written.
     pub fn board(&self) -> BoardForm {
         BoardForm::of_name(&self.board).unwrap_or(BoardForm::UniformVisual)
     }

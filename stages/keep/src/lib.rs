@@ -1,6 +1,6 @@
 //! The stage `keep`: the answers of a teacher that are right become examples (rejection sampling).
 //!
-//! Whether an answer is right is the work of `grade`; this stage compares its rewards with thresholds, and draws.
+//! Judging an answer is the work of `grade`; this stage compares its rewards with thresholds, and draws.
 
 mod answers;
 mod balance;

@@ -1,4 +1,4 @@
-//! What is written.
+//! Writes `examples` and `counts`.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};

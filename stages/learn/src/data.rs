@@ -11,10 +11,10 @@ use cwm_training::{Examples, MappedPages};
 
 use crate::config::Config;
 
-/// Lengths read between two looks at the pages that were read.
+/// Lengths that are read before the pages that were read are released.
 const LENGTHS: usize = 1 << 8;
 
-/// The sequences of an input, and how they become batches of a model.
+/// The sequences of an input, which become batches of a model.
 #[derive(Debug)]
 pub struct Rows {
     name: &'static str,
@@ -49,7 +49,7 @@ impl Rows {
         Rows { longest: network.longest(), is_causal: network.is_causal(), ..self }
     }
 
-    /// What the numbers stand for.
+    /// The vocabulary of the sequences.
     pub fn vocabulary(&self) -> &Vocabulary {
         self.sequences.vocabulary()
     }
@@ -105,7 +105,7 @@ impl Rows {
 /// Checks that both inputs have one vocabulary.
 ///
 /// # Errors
-/// They do not; in words.
+/// They do not.
 pub fn check_alike(train: &Rows, validation: &Rows) -> Result<(), Failure> {
     if train.vocabulary() == validation.vocabulary() {
         return Ok(());

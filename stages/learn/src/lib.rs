@@ -1,7 +1,7 @@
 //! The stage `learn`: a model of any family that answers in token sequences, such as with the best move of a position.
 //!
-//! What it learns at which place stands in its data; the loop itself is `cwm-training`. It must not know which families there
-//! are (the registry of `cwm-models` does), what tokens stand for, how sequences were made, or what becomes of its checkpoint.
+//! The target at each place is in its data; the loop itself is `cwm-training`. It must not know the families (the
+//! registry of `cwm-models` does), the meaning of tokens, the making of sequences, or the use of its checkpoint.
 
 mod config;
 mod data;

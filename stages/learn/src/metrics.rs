@@ -1,4 +1,4 @@
-//! How well a model answers.
+//! The metrics of a model's answers.
 
 use cwm_models::heads::choice::Score;
 use cwm_sequences::Vocabulary;
@@ -20,7 +20,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// That of the sequences of a vocabulary.
+    /// The answer of the sequences of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> Self {
         if ONE_ANSWER.contains(&vocabulary.form.as_str()) { Answer::Sequence } else { Answer::Target }
     }
@@ -52,7 +52,7 @@ impl ChoiceMetrics {
     }
 }
 
-/// The same as it stands in a checkpoint; the sum of losses by its bits, so that it reads back as it was.
+/// The counts as a checkpoint has them; the sum of losses by its bits, so that it reads back unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedMetrics {

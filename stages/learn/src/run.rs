@@ -1,4 +1,4 @@
-//! The stage: its inputs to the training loop, and what that ends with to its outputs.
+//! The stage: its inputs to the training loop, and the result of that to its outputs.
 
 use cwm_contract::{Context, Failure};
 use cwm_models::Device;

@@ -4,7 +4,7 @@ use cwm_contract::{ParameterError, Type, parameters};
 use cwm_models::{Precision, families};
 
 parameters! {
-    /// Which games are read, and how.
+    /// Parameters of `legality`: the games that are read, and the settings.
     pub struct Config {
         /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
         pub family: Option<String> = None,

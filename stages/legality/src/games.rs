@@ -1,4 +1,4 @@
-//! Games as words, and which words continue a legal move.
+//! Games as words, and the words that continue a legal move.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,10 +31,10 @@ impl AsRef<[u16]> for Game {
 }
 
 impl Game {
-    /// Calls `at` at each word: its place, the words of a move that has begun, and the legal moves before that move.
+    /// Calls `at` for each word with its place, the words so far of its move, and the legal moves before that move.
     ///
     /// # Errors
-    /// A move is not legal; in words, to be put behind the game's name.
+    /// A move is not legal. The message is to follow the game's name.
     pub fn read(&self, mut at: impl FnMut(usize, &[u16], &LegalWords)) -> Result<(), String> {
         let (mut position, mut ply) = (Chess::default(), 0);
         let (mut words, mut begun) = (LegalWords::of(&position), Vec::new());
@@ -63,14 +63,14 @@ pub struct Games<'a> {
     places: Vec<u32>,
     /// Number of words after which they are cut.
     most: usize,
-    /// How many were taken.
+    /// Number of games that were taken.
     taken: usize,
     /// Games that are left out, by the reason.
     pub left_out: BTreeMap<String, u64>,
 }
 
 impl<'a> Games<'a> {
-    /// Those of `dataset`.
+    /// Selects the games of `dataset` that `model` can read and `config` allows.
     ///
     /// # Errors
     /// The parameters do not fit the model, the dataset is damaged, or no game of it can be read.
@@ -111,12 +111,12 @@ impl<'a> Games<'a> {
         Ok(Games { dataset, places, most, taken: 0, left_out })
     }
 
-    /// Games that were taken so far, and all.
+    /// Returns the number of games that were taken so far, and that of all.
     pub fn progress(&self) -> (u64, u64) {
         (self.taken as u64, self.places.len() as u64)
     }
 
-    /// What to note of games that are left out; `None` if there is none.
+    /// Returns the note about games that are left out; `None` if there is none.
     pub fn left_out_note(&self) -> Option<String> {
         let count = |reason: &str| self.left_out.get(reason).copied().unwrap_or_default();
         let (too_long, other_rules) = (count("too_long"), count("other_rules"));
@@ -140,7 +140,7 @@ impl<'a> Games<'a> {
         Ok(seen)
     }
 
-    /// The next games, at most so many; none behind the last.
+    /// Returns the next games, at most `most`; none after the last.
     ///
     /// # Errors
     /// The dataset is damaged, or a token of a game is no move.
@@ -151,7 +151,7 @@ impl<'a> Games<'a> {
         self.places[next].iter().map(game).collect()
     }
 
-    /// The error of what is wrong with a game.
+    /// Returns the error of a game, with its index and id.
     pub fn failure(&self, number: u32, wrong: &str) -> Failure {
         match self.dataset.get(number as usize) {
             Ok(Some(game)) => Failure::input(format!("game {} ({:?}): {wrong}", game.row().index, game.row().id)),

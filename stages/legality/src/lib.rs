@@ -1,7 +1,7 @@
 //! The stage `legality`: how often the word that a model of moves expects most continues a legal move.
 //!
 //! - `games`: the words of games, and which words continue a legal move at each.
-//! - `score`: what a row of logits is there. `whole_moves`: moves of which the model answers every word.
+//! - `score`: the scores of a row of logits. `whole_moves`: moves of which the model answers every word.
 //! - `totals`: means by phase with their intervals, as findings.
 //!
 //! It must not know how a model was trained, or which families there are.

@@ -15,7 +15,7 @@ const LONGEST: i128 = 300;
 /// Words after which games are cut, at most.
 const MOST: u64 = 200;
 
-/// Lets made-up models read games: of the family that is named, or of each.
+/// Runs `legality` on made-up models: of the family that is named, or of each.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;

@@ -1,4 +1,4 @@
-//! What a model expects after a word.
+//! Scores of a model's prediction after each word of a game.
 
 use cwm_inside_rows::Legality;
 use cwm_policy::inputs::words::VOCABULARY;
@@ -21,7 +21,7 @@ pub fn loss(logits: &[f32], word: u16) -> f64 {
 /// A row for each word of a game, from its logits [words, 72].
 ///
 /// # Errors
-/// A move is not legal, or a logit is not finite; in words, to be put behind the game's name.
+/// A move is not legal, or a logit is not finite. The message is to follow the game's name.
 pub fn score(game: &Game, logits: &[f32]) -> Result<Vec<Legality>, String> {
     if let Some(place) = logits.iter().position(|logit| !logit.is_finite()) {
         return Err(format!("the model's logits after word {} are not finite", place / VOCABULARY));

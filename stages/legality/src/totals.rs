@@ -6,7 +6,8 @@ use cwm_inside_rows::Legality;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_policy::inputs::words::Phase;
 
-/// Sums over some words: how many they are and how many before the end of their games, then what [`VALUES`] are made from.
+/// Sums over some words: the number of words, the number before the end of their games, then the numerators of
+/// [`VALUES`].
 type Sums = [f64; 7];
 
 /// The means: name, numerator and denominator among the sums.
@@ -23,7 +24,7 @@ const GROUPS: usize = 1 + Phase::ALL.len();
 #[derive(Debug, Default)]
 pub struct Totals {
     games: Vec<[Sums; GROUPS]>,
-    /// Of games whose moves were answered: how many, and how many of these are legal.
+    /// The number of answered plies of each game whose moves were answered, and the number of legal answers.
     moves: Vec<[u64; 2]>,
 }
 
@@ -109,7 +110,8 @@ impl Totals {
     }
 }
 
-/// What findings call a group: `all`, or the phase's number. Words right after a promotion have a name of their own.
+/// Returns the name of a group in findings: `all`, or the phase's number. Words right after a promotion have a name of
+/// their own.
 fn name(group: usize) -> String {
     match group.checked_sub(1).map(|phase| Phase::ALL[phase]) {
         None => "all".to_owned(),

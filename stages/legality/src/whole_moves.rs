@@ -16,7 +16,7 @@ struct Answer {
     legal_words: LegalWords,
     /// The words before the move, then those of the answer.
     words: Vec<u16>,
-    /// Where the answer begins.
+    /// The place in `words` at which the answer begins.
     begin: usize,
 }
 
@@ -40,8 +40,8 @@ impl Answer {
     }
 }
 
-/// The number of plies of each game at which there is a legal move that the model can read, and at how many of these it answers
-/// with a legal move.
+/// Returns for each game the number of plies at which there is a legal move that the model can read, and the number of
+/// these at which it answers with a legal move.
 ///
 /// # Errors
 /// A move of a game is not legal, or the stage was cancelled.

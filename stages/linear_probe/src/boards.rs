@@ -60,7 +60,7 @@ impl Boards {
         self.starts.push(self.len());
     }
 
-    /// Lets boards change places among rows of equal ply.
+    /// Shuffles the boards among rows of equal ply.
     pub fn shuffle(&mut self, seed: u64) {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by_key(|&row| self.plies[row]);

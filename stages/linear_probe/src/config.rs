@@ -120,7 +120,7 @@ impl Config {
         unused
     }
 
-    /// What is read of each square.
+    /// Returns the labels of a square that are read.
     pub fn target(&self) -> Target {
         Target::named(&self.target).unwrap_or(Target::Both)
     }

@@ -1,4 +1,4 @@
-//! What was measured, as findings.
+//! Findings of linear probes, from their counts on test games.
 
 use cwm_findings::{Finding, Kind};
 use cwm_inside::Model;
@@ -16,7 +16,7 @@ pub struct Reporter<'a> {
     pub model: &'a Model,
     /// `stream` or `latents`.
     pub of: &'static str,
-    /// Whose resamples.
+    /// The workers that compute resamples.
     pub workers: &'a WorkerPool,
 }
 
@@ -44,7 +44,7 @@ impl Reporter<'_> {
         std::iter::once(whole).chain(measured.squares.iter().enumerate().map(of_square)).collect()
     }
 
-    /// The findings of how probes of colour and piece add up in a layer.
+    /// The findings that compare the sums of a layer's probes of colour and piece with its probe of both.
     pub fn composition(&self, layer: u32, found: &[Composition]) -> Vec<Finding> {
         let finding = |composition: &Composition| {
             let mut finding = self.finding(Kind::Composition, Some(layer), SQUARES as u64);

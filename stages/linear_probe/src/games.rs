@@ -1,4 +1,4 @@
-//! Which rows of which games are read.
+//! The games that are read, and their rows.
 
 use std::collections::HashSet;
 
@@ -99,7 +99,7 @@ impl<'a> Games<'a> {
         self.places.len()
     }
 
-    /// The games whose rows are read, in order; their boards are put down.
+    /// Returns the games whose rows are read, in order, and adds their boards to `boards`.
     pub fn wanted(&mut self, others: Option<&HashSet<String>>) -> impl Iterator<Item = Result<WantedGame, Failure>> {
         let games = self.len();
         (0..games).map(move |number| {
@@ -113,7 +113,7 @@ impl<'a> Games<'a> {
         &self.ids
     }
 
-    /// What is read of the game at a place; `None` if it is longer than the model reads.
+    /// Returns the game at a place with its tokens that are read; `None` if it is longer than the model reads.
     fn read(&self, game: usize) -> Result<Option<WantedGame>, Failure> {
         let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
         let tokens = self.dataset.tokens(game)?.unwrap_or_default();
@@ -131,7 +131,7 @@ impl<'a> Games<'a> {
         Ok(Some(WantedGame { id, reading, tokens }))
     }
 
-    /// The game at a place, which is one of those that are read.
+    /// Returns the game at a place, one of those that are read, and adds its boards and id.
     fn game(&mut self, game: usize, others: Option<&HashSet<String>>) -> Result<WantedGame, Failure> {
         let wanted = self.read(game)?.ok_or_else(|| Failure::internal("a game is longer than it was"))?;
         let WantedGame { id, reading, tokens: kept } = &wanted;

@@ -5,20 +5,20 @@ use cwm_inside::Rows;
 use cwm_inside::autoencoder::OnDevice;
 use cwm_models::device;
 
-/// How rows of a layer become what a linear probe reads.
+/// The form in which a linear probe reads the rows of a layer.
 pub enum Form {
     /// They are divided by this.
     Stream(f32),
     /// They are encoded, on the CPU.
     Latents {
-        /// By this autoencoder.
+        /// The autoencoder.
         autoencoder: Box<OnDevice>,
-        /// Its latents.
+        /// The number of its latents.
         latents: usize,
     },
 }
 
-/// What a linear probe of one layer reads.
+/// The values that a linear probe of one layer reads.
 pub struct Inputs<'a> {
     /// The rows.
     pub rows: &'a Rows,
@@ -29,7 +29,7 @@ pub struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// Values of a row.
+    /// The number of values of a row.
     pub fn width(&self) -> usize {
         match self.form {
             Form::Stream(_) => self.rows.width(),

@@ -1,8 +1,8 @@
-//! The stage `linear_probe`: what linear probes read of a board in each layer of a model.
+//! The stage `linear_probe`: reads boards from each layer of a model with linear probes.
 //!
-//! - `games`: which rows; `boards`: their boards. `inputs`: the values that a linear probe reads. `train`: training, and differences.
-//! - `measure`: what they are worth on other games. `findings`: that as findings.
-//! - `output`: the folder of linear probes. `run`: all of it.
+//! - `games`: the rows; `boards`: their boards. `inputs`: the values that a linear probe reads.
+//! - `train`: training, and differences. `measure`: counts on other games. `findings`: the counts as findings.
+//! - `output`: the folder of linear probes. `run`: the whole stage.
 
 mod boards;
 mod config;

@@ -1,4 +1,4 @@
-//! What linear probes read of test games.
+//! Counts of the predictions of linear probes on test games.
 
 use cwm_contract::{Context, Failure};
 use cwm_inside::linear_probe::{Counts, LinearProbe, Predictions, SQUARES};
@@ -13,9 +13,9 @@ const CHUNK: usize = 1_024;
 /// Counts of one linear probe on test games.
 #[derive(Clone, Debug, Default)]
 pub struct ProbeCounts {
-    /// Those of each game.
+    /// The counts of each game.
     pub games: Vec<Counts>,
-    /// Those of each square: rows that are right, with a piece, and with a piece and right.
+    /// The counts of each square: rows that are right, with a piece, and with a piece and right.
     pub squares: Vec<[u64; 3]>,
 }
 
@@ -48,7 +48,7 @@ impl ProbeCounts {
     }
 }
 
-/// Reads the boards of test rows with the linear probe of each layer.
+/// Predicts the boards of test rows with the linear probe of each layer, and counts.
 ///
 /// # Errors
 /// The stage was cancelled.

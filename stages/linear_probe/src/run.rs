@@ -36,7 +36,7 @@ pub struct Stage<'a> {
     pub config: &'a Config,
     /// The model.
     pub model: Model,
-    /// What rows are kept; its sites are the layers.
+    /// The rows that are collected; its sites are the layers.
     pub collection: Collection,
     workers: WorkerPool,
     /// The autoencoders and their folder, if boards are read from latents.
@@ -111,7 +111,7 @@ impl<'a> Stage<'a> {
         Ok(Part { rows, ids: games.ids().clone(), games: read, left_out, boards: games.boards })
     }
 
-    /// How the rows of each layer become what is read.
+    /// Returns the form in which the rows of each layer are read.
     fn forms(&self, train: &Rows) -> Result<Vec<Form>, Failure> {
         if let Some((description, folder)) = &self.autoencoder {
             let form = |site: &usize| {
@@ -198,7 +198,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What is read of each layer.
+/// Returns the inputs of the linear probe of each layer.
 fn inputs<'a>(rows: &'a Rows, forms: &'a [Form]) -> Vec<Inputs<'a>> {
     forms.iter().enumerate().map(|(site, form)| Inputs { rows, site, form }).collect()
 }

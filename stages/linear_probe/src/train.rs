@@ -1,4 +1,4 @@
-//! How linear probes come about: training, or differences of means.
+//! Makes linear probes by training, or as differences of means.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub type Labels<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
 
 /// A linear probe, and the loss of its last epoch if it was trained.
 pub struct TrainedProbe {
-    /// It.
+    /// The linear probe.
     pub probe: LinearProbe,
     /// Mean cross-entropy of a square over the last epoch.
     pub loss: Option<f64>,
@@ -75,8 +75,8 @@ pub fn train(
     Ok(made)
 }
 
-/// Trains a block of a linear probe for so many updates, the batch and the learning rate of each of which `step` gives. Returns its
-/// weights, and before each update the sum of its squares' cross-entropies.
+/// Trains a block of a linear probe for `steps` updates; `step` returns the batch and the learning rate of each.
+/// Returns the weights of the block, and the sum of its squares' cross-entropies before each update.
 pub fn train_block(
     inputs: &Inputs<'_>,
     labels: &Labels<'_>,

@@ -8,11 +8,11 @@ use shakmaty::{CastlingMode, Chess, Move};
 /// A game in progress.
 #[derive(Default)]
 pub struct Board {
-    /// For its end, and for repetitions.
+    /// The state, for the end of the game and repetitions.
     pub state: GameState,
-    /// For models.
+    /// The game as models read it.
     pub game: GameSoFar,
-    /// For engines.
+    /// The moves as engines read them.
     pub words: Vec<UciMove>,
 }
 

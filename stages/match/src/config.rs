@@ -114,8 +114,8 @@ impl Config {
         self.repeated_games(given.contains(&"openings"))
     }
 
-    /// What is wrong where the same games would be played again and again, as a phrase: engines that draw nothing by chance play one
-    /// game from one position.
+    /// Returns the fault of a match that would repeat its games, as a phrase: engines that draw nothing by chance play
+    /// one game from one position.
     fn repeated_games(&self, has_openings: bool) -> Option<String> {
         let draws_nothing = |kind: &Kind| matches!(kind, Kind::Nodes(_) | Kind::Depth(_));
         let different = if self.has_both_colours() { 2 } else { 1 };

@@ -13,7 +13,7 @@ use crate::side::{Answer, Side};
 pub struct PlayedGame {
     /// All moves, those of the opening included.
     pub moves: Vec<Move>,
-    /// Why it ended.
+    /// The reason for its end.
     pub end: End,
     /// `None` if it is a draw.
     pub winner: Option<Color>,

@@ -1,4 +1,4 @@
-//! What `match` writes.
+//! Writes the outputs of `match`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,10 +17,10 @@ use crate::kind::Kind;
 use crate::side::Side;
 use crate::table::Table;
 
-/// Enough to pay, fast enough not to be noticed beside the playing.
+/// High enough for small files, and low enough that compression takes little time beside the games.
 const ZSTD_LEVEL: i32 = 9;
 
-/// Who plays.
+/// Returns the players, their rules and the engine.
 ///
 /// # Errors
 /// The engine's program cannot be read.
@@ -60,8 +60,8 @@ fn arm(player: &Player) -> String {
     format!("{}/{}", player.form().name(), if player.is_causal() { "causal" } else { "none" })
 }
 
-/// What makes the games of a match others than those of the same number in another match: the players, with all that is known of
-/// the training of models, and the rules. The number of games is no part of it.
+/// Returns the identity of a match, which distinguishes its games from those of the same number in another match: the
+/// players, with all that is known of the training of models, and the rules. The number of games is not part of it.
 pub fn identity(config: &Config, table: &Table<'_>, players: &Players) -> Value {
     let models = [config.first, config.second].map(|kind| table.model(kind).map(Player::description));
     let Config { colours, opening_plies, attempts, temperature, max_plies, seed, .. } = config;
@@ -75,7 +75,7 @@ fn site(config: &Config, identity: &Value, game: &Game) -> String {
     format!("cwm_match_{first}_{second}_{seed}_{}_{:06}", &digest[..8], game.game)
 }
 
-/// What is counted of the games.
+/// Counts of the games.
 #[derive(Default)]
 struct Counts {
     wins: u64,

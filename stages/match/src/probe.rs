@@ -1,4 +1,4 @@
-//! The probe: two short games between the very kinds of players, with little search, and fresh models of every form.
+//! The probe: two short games between players of the same kinds, with little search, and fresh models of every form.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::Match;
 use crate::config::Config;
 use crate::kind::Kind;
 
-/// Plays by the parameters.
+/// Runs `match` on the probe's games.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;

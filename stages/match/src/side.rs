@@ -14,7 +14,7 @@ use crate::board::Board;
 use crate::config::Config;
 use crate::kind::Kind;
 
-/// What a player does when it is its turn.
+/// The answer of a player whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It moves.
@@ -45,7 +45,7 @@ pub struct Model<'p> {
     avoids_repetition: bool,
 }
 
-/// How strong an engine plays.
+/// The strength at which an engine plays.
 #[derive(Clone, Debug)]
 pub enum Strength {
     /// At full strength to this limit.
@@ -101,7 +101,8 @@ impl<'p> Side<'p> {
         Ok(())
     }
 
-    /// Its answer in a position with a legal move; `illegal` counts those of a model that are no legal move.
+    /// Returns its answer in a position with a legal move, and adds a model's answers that are no legal move to
+    /// `illegal`.
     ///
     /// # Errors
     /// The engine fails.

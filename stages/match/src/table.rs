@@ -45,7 +45,7 @@ impl<'c> Table<'c> {
         })
     }
 
-    /// The model of a player that is one.
+    /// The model of a player of this kind, if it is a model.
     pub fn model(&self, kind: Kind) -> Option<&Player> {
         match kind {
             Kind::Model => self.model.as_ref(),

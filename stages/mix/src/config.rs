@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Label, ParameterError, SourceFile, Type, parameters};
 
 parameters! {
-    /// How much is taken of which source.
+    /// The weight of each source, and the size of the mix.
     pub struct Config {
         /// The weight of each source, by the stage or cell that made it, such as `{"built[builder=best_move]": 0.5, kept: 0.5}`. Only
         /// their proportions count. Of a source without a weight nothing is taken.

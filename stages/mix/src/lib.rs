@@ -1,6 +1,6 @@
 //! The stage `mix`: examples of several sources, mixed by their tokens.
 //!
-//! Which examples are taken is the work of `cwm-reasoning`.
+//! `cwm-reasoning` chooses the examples.
 
 mod config;
 mod probe;

@@ -78,7 +78,7 @@ fn nothing(mixture: &Mixture) -> Failure {
     }
 }
 
-/// The examples that were taken have no token, so that there are no shares.
+/// The failure of a mix whose examples have no token, so that there are no shares.
 fn no_tokens(config: &Config) -> Failure {
     let failure = Failure::input("the assistant's texts have no tokens");
     match &config.tokenizer {

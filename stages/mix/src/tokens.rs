@@ -1,4 +1,4 @@
-//! How many tokens a text has.
+//! Counts the tokens of texts.
 
 use std::path::Path;
 

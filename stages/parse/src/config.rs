@@ -24,7 +24,7 @@ parameters! {
 }
 
 impl Config {
-    /// Parameters that these values make no use of: where the site is the id, no key is.
+    /// Returns the parameters that have no effect given the others: where the site is the id, the key is not used.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
         if self.ids == "site" { vec!["id_key_file"] } else { Vec::new() }
     }

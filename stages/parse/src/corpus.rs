@@ -7,7 +7,7 @@ use cwm_contract::{Context, Failure};
 /// The files of the input in the order in which they are read.
 pub struct Corpus {
     files: Vec<PathBuf>,
-    /// Their bytes together; `None` where one of them does not say, as a pipe.
+    /// Their bytes together; `None` if the size of one is unknown, such as that of a pipe.
     size: Option<u64>,
 }
 

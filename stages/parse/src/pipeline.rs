@@ -1,4 +1,4 @@
-//! Reading on all cores with the order of the files.
+//! Reads on all cores, in the order of the files.
 //!
 //! Threads of their own decompress the text, one cuts it into blocks of whole games, as many as there are cores read
 //! them, and the caller takes the parsed blocks in order. A fixed number of batches goes round, so that memory stays
@@ -53,7 +53,7 @@ pub struct ReadFailure {
     pub kind: ReadErrorKind,
 }
 
-/// Why a file was not read to its end.
+/// The reason why a file was not read to its end.
 #[derive(Debug)]
 pub enum ReadErrorKind {
     /// It could not be opened.
@@ -110,10 +110,10 @@ struct BlockSplitter<'a> {
     idle: Option<Batch>,
 }
 
-/// Why there are no more blocks.
+/// The reason why there are no more blocks.
 enum StopReason {
     Failed(ReadFailure),
-    /// Nobody wants more.
+    /// The caller takes no more.
     Cancelled,
 }
 

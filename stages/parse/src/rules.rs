@@ -5,7 +5,7 @@ use cwm_chess::pgn::{GameText, MalformedText, SanError, Tags, read_moves};
 
 use crate::parsed_block::ParsedBlock;
 
-/// Why a game is not kept.
+/// The reason why a game is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// Fewer plies than wanted.

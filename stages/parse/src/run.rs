@@ -88,7 +88,7 @@ struct FileProgress {
     looks_like_pgn: bool,
 }
 
-/// Writes what the readers hand over, in the order of the files.
+/// Writes the parsed blocks, in the order of the files.
 struct OutputWriter<'a> {
     context: &'a Context,
     corpus: &'a Corpus,
@@ -148,7 +148,7 @@ impl OutputWriter<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Closes the account of each file before `next`.
+    /// Finishes each file before `next`: notes or refuses those without games and those that are not PGN.
     fn finish_files_before(&mut self, next: usize) -> Result<(), Failure> {
         while self.file.file < next {
             let FileProgress { file, games, looks_like_pgn } = self.file;

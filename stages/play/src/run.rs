@@ -25,7 +25,7 @@ use crate::weighted::{self, Preference};
 /// soon, large enough that the cores seldom wait for the last game of a block.
 const BLOCK: u64 = 64;
 
-/// Enough to pay, fast enough not to be noticed beside the playing.
+/// High enough for small files, and low enough that compression takes little time beside the games.
 const ZSTD_LEVEL: i32 = 9;
 
 /// The stage `play`: makes chess games.

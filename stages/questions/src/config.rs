@@ -12,11 +12,11 @@ use cwm_shares::FullmoveShares;
 
 use crate::wanted::WantedTasks;
 
-/// What affects items of Reasoning alone.
+/// Parameters that affect items of Reasoning alone.
 const OF_REASONING: [&str; 6] = ["fullmoves", "board", "threshold", "candidates", "min_moves", "legal_min"];
 
 parameters! {
-    /// Which items are built.
+    /// The items that are built.
     pub struct Config {
         /// The tasks, by name or by patterns such as `motifs_*`; by default all of ChessQA that the inputs allow. Patterns that begin
         /// with `reasoning_` are of Reasoning, those with `judge_` of judges. A task named without a pattern must get all its items.
@@ -91,7 +91,7 @@ impl Config {
         shares.map_err(|fault| ParameterError::new("fullmoves", fault))
     }
 
-    /// How items of Reasoning are made.
+    /// Returns the options of items of Reasoning.
     pub fn task_options(&self) -> TaskOptions {
         TaskOptions {
             board: BoardForm::of_name(&self.board).unwrap_or(BoardForm::Visual),
@@ -108,12 +108,12 @@ impl Config {
         count as usize
     }
 
-    /// Which rows are taken.
+    /// Returns the order in which rows are taken.
     pub fn order(&self) -> Order {
         if self.order == "file" { Order::File } else { Order::Shuffled }
     }
 
-    /// Which keys are written.
+    /// Returns the kind of the keys that are written.
     pub fn keys(&self) -> Keys {
         if self.keys == "sound" { Keys::Sound } else { Keys::Published }
     }

@@ -1,4 +1,4 @@
-//! What was read, left out and found.
+//! Counts of rows that were read and left out, and of items that were found.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct SourceCounts {
 }
 
 impl SourceCounts {
-    /// With each reason at 0.
+    /// Returns counts with each reason at 0.
     pub fn new(reasons: impl IntoIterator<Item = &'static str>) -> Self {
         SourceCounts { left_out: reasons.into_iter().map(|reason| (reason, 0)).collect(), ..SourceCounts::default() }
     }
@@ -34,7 +34,7 @@ impl SourceCounts {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
-    /// The same, and names the first such rows in the log.
+    /// Counts a row that is left out, and names the first such rows in the log.
     pub fn log_left_out(&mut self, reason: &'static str, place: &str, context: &Context) {
         self.count_left_out(reason);
         match self.left_out.values().sum::<u64>() {
@@ -49,7 +49,7 @@ impl SourceCounts {
         self.read
     }
 
-    /// Why rows were left out, each reason with its number of rows.
+    /// Returns the reasons why rows were left out, each with its number of rows.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
         self.left_out.iter().filter(|(_, count)| **count > 0).map(|(reason, count)| format!("{reason} {count}"))
     }
@@ -67,7 +67,7 @@ pub struct TaskItems {
     pub found: usize,
     /// Items, at most.
     pub most: usize,
-    /// Whether it must get all of them.
+    /// True if it must get all of them.
     pub is_named: bool,
     /// The input that it is built from.
     pub source: &'static str,

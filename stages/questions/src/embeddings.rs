@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field};
 use cwm_contract::Failure;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// How far a vector's length may be from one.
+/// The largest difference of a vector's length from one.
 const TOLERANCE: f64 = 0.01;
 
 /// The vectors of so many comments, in their order.

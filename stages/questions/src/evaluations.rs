@@ -12,10 +12,10 @@ use cwm_questions::{Band, Item};
 use crate::counts::SourceCounts;
 use crate::files::Text;
 
-/// With what a Parquet file begins.
+/// The first bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
 
-/// Lines between looks whether the stage is cancelled.
+/// Rows between two checks for cancellation.
 const STRIDE: u64 = 1 << 10;
 
 /// Positions that are read until no task needs more, or `first` with a value were read.
@@ -68,7 +68,7 @@ pub fn read(
 }
 
 impl Reading<'_> {
-    /// Takes a row. Returns whether more are needed.
+    /// Takes a row. Returns true if more are needed.
     fn take(&mut self, row: Result<EvaluatedPosition, SkipReason>) -> Result<bool, Failure> {
         self.counts.count_read();
         let skipped = match row {

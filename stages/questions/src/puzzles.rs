@@ -9,7 +9,7 @@ use cwm_questions::build::{Origin, Positions, PuzzleFault, PuzzleReader, Tactics
 use crate::counts::SourceCounts;
 use crate::files::Text;
 
-/// Rows between looks whether the stage is cancelled.
+/// Rows between two checks for cancellation.
 const STRIDE: u64 = 1 << 10;
 
 /// Reads puzzles until no task needs more. `positions` is absent where positions are from elsewhere.

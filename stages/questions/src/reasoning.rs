@@ -15,7 +15,8 @@ use crate::config::Config;
 use crate::counts::SourceCounts;
 use crate::run::failure;
 
-/// A legal move has no value; the full-move number is in no range of `fullmoves`; an item of the input `apart` has the board.
+/// The reasons why positions are left out: a legal move has no value; the full-move number is in no range of
+/// `fullmoves`; an item of the input `apart` has the board.
 const REASONS: [&str; 3] = [INCOMPLETE, FULLMOVE, APART];
 const INCOMPLETE: &str = "incomplete";
 const FULLMOVE: &str = "fullmove";
@@ -24,7 +25,8 @@ const APART: &str = "apart";
 /// Items that are made for each that is wanted, where their positions are to have shares.
 const MADE: usize = 4;
 
-/// How much a task is preferred where a position serves several: few positions have candidates that are clearly worse, or better.
+/// The weight of a task where a position serves several: few positions have candidates that are clearly worse, or
+/// better.
 fn weight(task: ReasoningTask) -> u64 {
     match task {
         ReasoningTask::BestMove | ReasoningTask::WorstMove => 2,

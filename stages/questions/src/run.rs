@@ -75,12 +75,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The failure of a parameter that cannot be.
+/// Returns the failure of a faulty parameter.
 pub fn failure(fault: ParameterError) -> Failure {
     Failure::input(format!("`{}` {}", fault.parameter, fault.message))
 }
 
-/// How the tasks are worded: as given, else by us.
+/// Returns the wording of the tasks: that of the input `wording`, else our own.
 fn wording(context: &Context, config: &Config) -> Result<Wording, Failure> {
     let given = context.group("wording");
     if given.is_empty() {

@@ -1,4 +1,4 @@
-//! Which tasks are wanted.
+//! The tasks that are wanted.
 
 use std::fmt::Display;
 
@@ -7,10 +7,10 @@ use cwm_questions::Task;
 use cwm_reasoning::{JudgeTask, ReasoningTask};
 use globset::{Glob, GlobMatcher};
 
-/// With what the names of the tasks of Reasoning and of judges begin, and patterns that match them.
+/// The beginnings of the names of the tasks of Reasoning and of judges, and of patterns that match them.
 const OF_THEIR_OWN: [&str; 2] = ["reasoning_", "judge_"];
 
-/// With which of these a name or pattern begins.
+/// Returns the one of these with which a name or pattern begins.
 fn beginning(name: &str) -> Option<&'static str> {
     OF_THEIR_OWN.into_iter().find(|beginning| name.starts_with(beginning))
 }
@@ -44,8 +44,8 @@ impl WantedTasks {
         Ok(WantedTasks { patterns: patterns?.concat() })
     }
 
-    /// Whether the task is wanted. One of Reasoning needs positions of which every legal move has a value, and one of
-    /// judges answers, so that `*` or no pattern at all is not enough.
+    /// Returns true if the task is wanted. One of Reasoning needs positions of which every legal move has a value, and
+    /// one of judges answers, so that `*` or no pattern at all is not enough.
     pub fn has(&self, task: impl Display) -> bool {
         let name = task.to_string();
         let own = beginning(&name);
@@ -53,7 +53,7 @@ impl WantedTasks {
         (self.patterns.is_empty() && own.is_none()) || self.patterns.iter().any(matches)
     }
 
-    /// Whether the task is named, and not only by a pattern.
+    /// Returns true if the task is named, and not only matched by a pattern.
     pub fn names(&self, task: impl Display) -> bool {
         let name = task.to_string();
         self.patterns.iter().any(|(pattern, _)| *pattern == name)

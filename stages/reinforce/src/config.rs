@@ -86,7 +86,7 @@ impl Config {
         Surrogate { clip_low: self.clip_low, clip_high: self.clip_high, kl: self.kl }
     }
 
-    /// How answers are rewarded.
+    /// Returns the options of rewards.
     ///
     /// # Errors
     /// A name is unknown.

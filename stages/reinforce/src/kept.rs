@@ -30,7 +30,7 @@ pub struct AnswerJournal {
 }
 
 impl AnswerJournal {
-    /// Opens what an earlier run kept; at most `wanted` answers are, of a training on so many items.
+    /// Opens the answers that an earlier run kept; at most `wanted` are kept, of a training on so many items.
     ///
     /// # Errors
     /// The disk refuses.
@@ -46,8 +46,8 @@ impl AnswerJournal {
         items.min(self.items) * self.count / self.items.max(1)
     }
 
-    /// Keeps what is to be kept of a step, whose first item has this ordinal. It is on the disk when this returns, before the step is
-    /// in a checkpoint.
+    /// Keeps the answers to be kept of a step, whose first item has this ordinal. They are on the disk when this
+    /// returns, before the step is in a checkpoint.
     ///
     /// # Errors
     /// The disk refuses.

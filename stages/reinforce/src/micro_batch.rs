@@ -24,13 +24,13 @@ pub struct AnswerBatch {
 /// The answers of the groups of an update.
 #[derive(Debug)]
 pub struct Update {
-    /// Those with a gradient: of groups whose rewards differ.
+    /// The answers with a gradient: of groups whose rewards differ.
     pub learnt: Vec<AnswerBatch>,
     /// The others, which count in the measures of the policy alone.
     pub rest: Vec<AnswerBatch>,
 }
 
-/// How the answers of an update become passes: equal for all updates.
+/// The settings by which the answers of an update become passes: equal for all updates.
 #[derive(Clone, Copy, Debug)]
 pub struct Cutting {
     /// The objective.
@@ -81,8 +81,8 @@ impl Cutting {
     }
 }
 
-/// What the model reads of a prompt and its answer, and as many targets: the answer's words, each at the place before it. The last
-/// word is not read.
+/// Returns the words of a prompt and its answer that the model reads, and as many targets: the answer's words, each at
+/// the place before it. The last word is not read.
 fn sequence(prompt: &[u16], answer: &[u16]) -> (Vec<u16>, Vec<u16>) {
     let read = answer.len().saturating_sub(1);
     let mut targets = vec![NONE; prompt.len() - 1];

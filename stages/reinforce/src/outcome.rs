@@ -1,4 +1,4 @@
-//! What is counted of answers: a line of the curves.
+//! Counts of answers: a line of the curves.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ fn by_task(means: &BTreeMap<String, Mean>) -> Value {
 impl Metrics for Outcome {
     type SavedMetrics = (u64, Outcome);
 
-    /// The less reward, the worse.
+    /// The mean reward, negated.
     fn loss(&self) -> f64 {
         -self.reward()
     }

@@ -22,7 +22,7 @@ pub struct Policy {
     pub surrogate: Surrogate,
 }
 
-/// What a policy makes of the words of a batch.
+/// Measures of the words of a batch under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyMeasures {
     /// Log-probability of each word.

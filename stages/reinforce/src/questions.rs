@@ -1,4 +1,4 @@
-//! Items as the model is asked them, and what is needed to judge its answers.
+//! Items as prompts of the model, with the verifiers that judge its answers.
 
 use std::collections::HashMap;
 

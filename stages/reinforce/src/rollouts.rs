@@ -16,7 +16,7 @@ pub struct Rollout {
     pub words: Vec<u16>,
     /// The same as text.
     pub text: String,
-    /// What it is, and its reward.
+    /// Its verdict, score and reward.
     pub judged: JudgedAnswer,
 }
 

@@ -1,4 +1,4 @@
-//! The stage: its inputs to the training loop, and what that ends with to its outputs.
+//! Runs the stage: passes its inputs to the training loop, and writes the result to its outputs.
 
 use cwm_contract::{Context, Failure};
 use cwm_generation::{Checkpoint, Sampling};

@@ -20,7 +20,7 @@ use crate::policy::{Policy, PolicyMeasures};
 use crate::questions::Question;
 use crate::rollouts::{self, Group};
 
-/// What all steps have in common.
+/// The values that all steps share.
 pub struct Learner<'a> {
     /// Parameters.
     pub config: &'a Config,
@@ -28,19 +28,19 @@ pub struct Learner<'a> {
     pub policy: &'a Policy,
     /// Its weights at the start.
     pub start: &'a Weights,
-    /// What is trained on.
+    /// The questions to train on.
     pub questions: &'a [Question],
     /// The order of the questions.
     pub sampler: Sampler,
-    /// How answers are sampled.
+    /// The settings of sampling.
     pub sampling: Sampling,
-    /// How answers are rewarded.
+    /// The options of rewards.
     pub reward: RewardOptions,
-    /// How answers become passes.
+    /// The settings by which answers become passes.
     pub cutting: Cutting,
     /// Answers that become an output.
     pub kept: &'a AnswerJournal,
-    /// Where passes run.
+    /// The device that passes run on.
     pub device: &'a Device,
     /// Threads of passes on the CPU.
     pub workers: &'a WorkerPool,

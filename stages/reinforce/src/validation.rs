@@ -12,20 +12,20 @@ use crate::outcome::Outcome;
 use crate::questions::Question;
 use crate::rollouts::{self, stream};
 
-/// Items that are answered between two looks at whether the stage was cancelled.
+/// Items that are answered between two checks for cancellation.
 const AT_ONCE: usize = 256;
 
 /// Measures the rewards of the likeliest answers to some items.
 pub struct RewardValidation<'a> {
     /// The model.
     pub network: &'a Network,
-    /// What it is asked.
+    /// The questions that it answers.
     pub questions: Vec<Question>,
-    /// How answers are sampled; nothing is drawn.
+    /// The settings of sampling; nothing is drawn.
     pub sampling: Sampling,
-    /// How answers are rewarded.
+    /// The options of rewards.
     pub reward: RewardOptions,
-    /// Where passes run.
+    /// The device that passes run on.
     pub device: &'a Device,
     /// Threads.
     pub workers: &'a WorkerPool,

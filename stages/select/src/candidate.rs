@@ -27,7 +27,7 @@ pub struct Validation {
     pub exact: Option<f64>,
     /// Share of games with all positions exact, likewise.
     pub trajectory: Option<f64>,
-    /// How much it was measured on: games, or the positions of sequences.
+    /// The size of the validation set: games, or the positions of sequences.
     pub extent: (u64, &'static str),
 }
 
@@ -48,7 +48,7 @@ pub struct Candidate {
     pub validation: Option<Validation>,
     /// The hyper-parameters that are to be chosen, by name.
     pub parameters: BTreeMap<String, Scalar>,
-    /// Those that papers print, as far as the training has them, whether they are to be chosen or not.
+    /// The hyper-parameters that papers print, as far as the training has them, whether they are to be chosen or not.
     pub settings: BTreeMap<String, Scalar>,
 }
 
@@ -112,7 +112,7 @@ impl Candidate {
         })
     }
 
-    /// Why it cannot be chosen, if so.
+    /// Returns the reason why it cannot be chosen, if there is one.
     pub fn exclusion_reason(&self) -> Option<String> {
         match &self.validation {
             _ if self.status != "finished" => Some(self.status.clone()),

@@ -17,7 +17,7 @@ pub enum ManualChoice {
 }
 
 impl ManualChoice {
-    /// From the entry of the parameter `overrides`, which was checked.
+    /// Reads an entry of the parameter `overrides`, which was checked.
     pub fn read(entry: &BTreeMap<String, Value>) -> Self {
         match entry.get(RANK) {
             Some(Value::Int(rank)) => ManualChoice::Rank(usize::try_from(*rank).unwrap_or(usize::MAX)),
@@ -29,7 +29,7 @@ impl ManualChoice {
     }
 }
 
-/// The place of the chosen one among the ranked, and why it is that. `cell` is its family and size, for messages.
+/// Returns the place of the chosen one among the ranked, and the reason. `cell` is its family and size, for messages.
 ///
 /// # Errors
 /// There is none: all are set aside, or what was chosen by hand is not among them.

@@ -57,7 +57,7 @@ impl Config {
     }
 }
 
-/// Returns the keys that one override must have instead.
+/// Returns the keys that an override must have instead, as a phrase; `None` if it is right.
 fn wrong(chosen: &BTreeMap<String, Value>) -> Option<String> {
     match chosen.get(RANK) {
         Some(Value::Int(1..)) if chosen.len() == 1 => None,

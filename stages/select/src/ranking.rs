@@ -1,4 +1,4 @@
-//! Best first.
+//! Ranks trainings, best first.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::candidate::{Candidate, Validation};
 pub struct Ranking {
     /// Best first.
     pub ranked: Vec<Candidate>,
-    /// Those set aside, with why, by label.
+    /// The trainings without a rank, with the reason, by label.
     pub excluded: Vec<(Candidate, String)>,
 }
 

@@ -228,7 +228,7 @@ fn trainings_that_cannot_be_compared_and_files_that_are_no_summaries_are_refused
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever the order in which trainings come, and however many are equally good.
+    /// The outputs are the same for any order of the trainings, and any number of equally good ones.
     #[test]
     fn the_order_of_trainings_means_nothing(losses in prop::collection::vec(0u8..4, 1..9), turn in 0usize..9) {
         let trainings: Vec<_> = losses

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 
-/// Games between two looks at the cancellation.
+/// Games between two checks for cancellation.
 const STRIDE: usize = 4096;
 
 /// Reads `games` and writes `train`, `validation` and `counts`.

@@ -12,7 +12,7 @@ use crate::SETS;
 use crate::config::Config;
 use crate::vocabulary::Vocabulary;
 
-/// Games between two looks at the cancellation.
+/// Games between two checks for cancellation.
 const STRIDE: usize = 4096;
 
 /// Reads the sets that are given and writes a dataset for each, and `counts`.
@@ -90,7 +90,7 @@ fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) ->
     Ok(stats)
 }
 
-/// Replaces `tokens` by START and the game's moves; else says which move is none.
+/// Replaces `tokens` by START and the game's moves; the error names the ply that has no move.
 fn write_tokens(game: &GameRow<'_>, tokens: &mut Vec<u16>) -> Result<(), String> {
     tokens.clear();
     tokens.push(START);

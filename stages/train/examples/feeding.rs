@@ -1,4 +1,4 @@
-//! What feeding costs: memory and waiting, on games made here.
+//! Measures the cost of feeding: memory and waiting, on games made here.
 //!
 //! `cargo run --release -p cwm-train --example feeding -- FOLDER GAMES STEPS [order=… size=… batching=… …]` writes a dataset
 //! of `GAMES` games (unless `FOLDER` has one of that many), trains for `STEPS` steps, and prints a line of what a process
@@ -99,7 +99,7 @@ impl Memory {
     }
 }
 
-/// Does `work` and looks at the memory many times a second.
+/// Does `work` and samples the memory every 5 ms.
 fn watched<T>(work: impl FnOnce() -> T) -> (T, Memory) {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Parameters of `train`, and what they mean together.
+//! Parameters of `train`, and the values that follow from them.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl Config {
         faults
     }
 
-    /// Parameters that these values make no use of, or that do not change what comes out.
+    /// Returns the parameters that have no effect given the others, or do not change the outputs.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
         let mut idle = self.hyper.unused_parameters();
         if self.order != "authors" {

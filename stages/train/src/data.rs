@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::config::Config;
 
-/// Games read in order between two looks at that.
+/// Games read in order between two checks for cancellation.
 const LOOK_EVERY: usize = 1 << 14;
 /// Lengths read between two checks for cancellation.
 const LENGTHS: usize = 1 << 8;
@@ -24,9 +24,9 @@ pub struct Games {
     name: &'static str,
     dataset: Dataset,
     pages: MappedPages,
-    /// The first so many count.
+    /// The number of games that count, the first ones.
     games: usize,
-    /// Lengths that were requested.
+    /// The number of lengths that were requested.
     lengths: usize,
     /// Tokens of the longest game that the model reads, if there is a limit.
     longest: Option<usize>,
@@ -73,7 +73,7 @@ impl Games {
         self.games
     }
 
-    /// In which shards of `shard_games` of the corpus the games were. Looks at every game.
+    /// Returns the shards of `shard_games` games of the corpus that the games were in. Reads every game.
     ///
     /// # Errors
     /// A game cannot be read, they are not in the corpus's order, or the stage was cancelled.

@@ -17,7 +17,8 @@ pub struct Extent {
     pub total_steps: u64,
 }
 
-/// The object `training` of a checkpoint (`docs/formats.md`). `measured` is the last validation, and on which games.
+/// The object `training` of a checkpoint (`docs/formats.md`). `measured` is the digest of the validation games, and the
+/// last validation.
 pub fn training(
     config: &Config,
     extent: Extent,
@@ -31,7 +32,7 @@ pub fn training(
     insert("order", json!(config.order));
     insert("en_passant", json!(config.en_passant));
     insert("validated_on", json!(validated_on));
-    // What a training makes no use of would make equal results unequal.
+    // Parameters without effect would make equal results unequal.
     if config.order == "authors" {
         insert("shard_games", json!(config.shard_games));
         insert("workers", json!(config.workers));

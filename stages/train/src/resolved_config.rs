@@ -11,7 +11,8 @@ use crate::config::Config;
 /// Version of the files that this code reads.
 const FORMAT: u32 = 1;
 
-/// Parameters in which a training and its continuation may differ. What counts of `horizon` is what follows from it.
+/// Parameters in which a training and its continuation may differ. Of `horizon`, the resolved value in [`Recipe`]
+/// counts.
 const MAY_DIFFER: [&str; 4] = ["steps", "epochs", "keep_state", "horizon"];
 
 /// The parameters that may be chosen; all others define what is trained, and on what.
@@ -33,7 +34,7 @@ struct Choice {
     parameters: Values,
 }
 
-/// Parameters as they are, with what is made of them.
+/// Parameters by name, and parsed.
 #[derive(Debug)]
 pub struct ResolvedConfig {
     /// All of them by name.
@@ -42,7 +43,7 @@ pub struct ResolvedConfig {
     pub config: Config,
 }
 
-/// Parameters, not looked at.
+/// Parameters that are not parsed.
 struct RawParameters(Values);
 
 impl Parameters for RawParameters {
@@ -59,7 +60,8 @@ impl ResolvedConfig {
     /// The parameters of this run, those of the input `choice` among them if it is given.
     ///
     /// # Errors
-    /// The choice is none, is for another model, or disagrees with what was given; or what comes out makes no sense.
+    /// The choice cannot be read, is for another model, or disagrees with a given parameter; or the resulting
+    /// parameters have a fault.
     pub fn read(context: &Context) -> Result<Self, Failure> {
         let RawParameters(mut values) = context.parameters()?;
         if let Some(path) = context.optional_input("choice") {
@@ -95,7 +97,7 @@ impl ResolvedConfig {
     }
 }
 
-/// Puts what the file at `path` chose in place of `values`.
+/// Replaces `values` by those that the file at `path` chose.
 fn choose(values: &mut Values, path: &Path) -> Result<(), Failure> {
     let wrong = |what: String| Failure::input(format!("input `choice` ({}) {what}", path.display()));
     let text = fs_err::read(path)?;

@@ -1,4 +1,4 @@
-//! Measuring on games that are not learnt from.
+//! Measures on games that are not learnt from.
 
 use cwm_contract::{Context, Failure};
 use cwm_models::heads::labels::{Tally, score};

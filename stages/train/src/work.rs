@@ -11,8 +11,8 @@ use crate::config::Config;
 /// Positions of a usual game, and bytes of it in a dataset (docs/formats.md).
 const GAME: (f64, f64) = (80.0, 188.0);
 
-/// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on
-/// from a shorter training does an unknown part of it, and is no measure of others.
+/// Positions that go through the model, times its parameters; of one family, its options and precision. A training that
+/// continues a shorter one does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
     let network = labels::network(config.architecture().ok()?).ok()?;

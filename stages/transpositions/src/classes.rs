@@ -9,14 +9,14 @@ use crate::sequences::Sequence;
 /// The classes of at least two sequences, sorted by digest.
 pub struct Classes {
     sequences: Vec<Sequence>,
-    /// Where each class begins and ends.
+    /// The place of the first member of each class, and the place after its last.
     bounds: Vec<(usize, usize)>,
-    /// How many positions so many sequences end in.
+    /// The number of positions, by the number of sequences that end in them.
     pub sizes: BTreeMap<u64, u64>,
 }
 
 impl Classes {
-    /// Those of these sequences, sorted by position, game and ply.
+    /// Returns the classes of these sequences, which are sorted by position, game and ply.
     pub fn of(sequences: Vec<Sequence>) -> Self {
         let (mut bounds, mut sizes, mut first) = (Vec::new(), BTreeMap::new(), 0);
         for class in sequences.chunk_by(|one, next| one.position == next.position) {
@@ -34,7 +34,7 @@ impl Classes {
         self.bounds.len()
     }
 
-    /// The members of at most so many classes, by game and ply; which ones is drawn.
+    /// Draws at most `most` classes, and returns the members of each, by game and ply.
     pub fn drawn(&self, most: usize, seed: u64) -> Vec<&[Sequence]> {
         let mut bounds = self.bounds.clone();
         if bounds.len() > most {

@@ -3,7 +3,7 @@
 use cwm_contract::{ParameterError, Type, parameters};
 
 parameters! {
-    /// Which sequences are compared, and what of them is written.
+    /// The sequences that are compared, and the classes that are written.
     pub struct Config {
         /// What two sequences of a class have in common at their ends: `position` (pieces, side to move, castling rights, en
         /// passant square where a capture is legal) or `placement` (the pieces alone, as in the paper).

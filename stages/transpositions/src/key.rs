@@ -1,4 +1,4 @@
-//! What makes two positions the same.
+//! Keys of positions: two positions are the same if their keys are equal.
 
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};

@@ -1,8 +1,8 @@
 //! The stage `transpositions`: different sequences of moves that end in the same position.
 //!
-//! - `key`: what a position is, as digest and as text.
+//! - `key`: the key of a position, as digest and as text.
 //! - `sequences`: the sequences of all games as digests. `classes`: those that end alike, and the draw among them.
-//! - `run`: reading, writing and the account.
+//! - `run`: reading, writing and the counts.
 //!
 //! It must not know of models, or what the classes are for.
 

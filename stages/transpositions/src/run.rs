@@ -81,7 +81,7 @@ fn write(
     Ok(rows)
 }
 
-/// What the members of a class have in common.
+/// Returns the key that the members of a class share, as text.
 fn key(dataset: &Dataset, config: &Config, members: &[Sequence]) -> Result<String, Failure> {
     let lost = || Failure::internal("a class lacks its first game");
     let first = members.first().ok_or_else(lost)?;

@@ -20,7 +20,7 @@ pub struct Sequence {
     pub moves: Digest,
     /// The game whose first moves they are, by its place in the dataset.
     pub game: u32,
-    /// How many they are.
+    /// The number of the moves.
     pub ply: u32,
     /// Digest of the position.
     pub position: Digest,
@@ -102,7 +102,7 @@ fn of_game(game: u32, tokens: &[u16], config: &Config) -> Result<Vec<Sequence>, 
     Ok(sequences)
 }
 
-/// Plays the first `most` moves; `at` gets each position with the moves before it, from 1.
+/// Plays the first `most` moves, and calls `at` with each position and the number of moves before it, from 1.
 ///
 /// # Errors
 /// A token is no legal move.

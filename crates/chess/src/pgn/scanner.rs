@@ -67,7 +67,7 @@ enum State {
     InComment,
 }
 
-/// Lets the scanner continue or to wait for text.
+/// The result of a step: the scanner continues, or needs more text.
 enum Step {
     On,
     NeedMore,

@@ -15,9 +15,9 @@ const NOT_COMPRESSED: i64 = -1;
 
 /// The buffers of one record batch.
 pub struct BatchBuffers<'a> {
-    /// Those of the whole file.
+    /// The bytes of the whole file.
     pub bytes: &'a [u8],
-    /// Their positions in the file.
+    /// The positions of the batch's buffers in the file.
     pub header: Header,
 }
 

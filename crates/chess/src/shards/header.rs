@@ -16,7 +16,7 @@ pub struct Header {
     pub compressed: bool,
     /// Number of rows.
     pub rows: usize,
-    /// Those of the format, then labels if the file has them.
+    /// The columns of the format, then the labels if the file has them.
     pub columns: Vec<Column>,
 }
 

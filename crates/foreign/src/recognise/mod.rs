@@ -42,7 +42,7 @@ pub struct ImportHints {
     pub key: Option<String>,
     /// True if float64 values that are no float32 are rounded.
     pub round: bool,
-    /// What its numbers stand for, if it answers in sequences; otherwise it predicts the 75 labels.
+    /// The encoding of the model's tokens, if it predicts sequences; otherwise it predicts the 75 labels.
     pub vocabulary: Option<Vocabulary>,
 }
 

@@ -11,7 +11,7 @@ use crate::{ImportHints, import_model};
 const WORDS: u16 = 72;
 const MATRICES: [&str; 4] = ["attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"];
 
-/// What the files do not show: heads, but not the GELU.
+/// Facts that the files do not contain: the heads, but not the GELU.
 fn hints(inputs: u16, targets: u16) -> ImportHints {
     ImportHints { options: [("heads".to_owned(), "1".to_owned())].into(), ..gpt::hints(inputs, targets) }
 }

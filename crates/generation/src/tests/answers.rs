@@ -75,7 +75,7 @@ fn answers_depend_neither_on_those_beside_them_nor_on_threads() {
     }
 }
 
-/// What a whole pass through all words gives, word by word.
+/// Answers are those of a whole pass through all words for each word.
 #[test]
 fn the_likeliest_words_are_those_of_whole_passes() {
     for network in networks().into_iter().filter(|network| network.recurrent().is_none()) {

@@ -31,10 +31,10 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What rounding may make of a difference of equal cosines.
+/// The largest difference that rounding can cause between equal cosines.
 const ROUNDING: f64 = 1e-9;
 
-/// How alike the rows of classes are, against pairs of different classes.
+/// The similarity of rows of one class, compared with that of pairs of different classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alignment {
     /// Mean of c_i over the classes.
@@ -73,20 +73,20 @@ impl Alignment {
     }
 }
 
-/// What the statistic is where rows changed places at random.
+/// The distribution of the statistic under random permutations of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Null {
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
     pub deviation: f64,
-    /// The share of permutations, with the rows as they are among them, whose statistic is not below that of the rows as they are:
-    /// never below 1 / (permutations + 1).
+    /// The share of permutations, the identity among them, whose statistic is not below that of the rows in their own
+    /// order: never below 1 / (permutations + 1).
     pub p: f64,
 }
 
 impl Null {
-    /// Of the statistic of each permutation, at least one.
+    /// The distribution from the statistic of each permutation, at least one.
     pub fn new(statistic: f64, permuted: &[f64]) -> Self {
         let (mean, deviation) = mean_and_deviation(permuted);
         let not_below = permuted.iter().filter(|&&other| other >= statistic).count();

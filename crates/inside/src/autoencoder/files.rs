@@ -18,13 +18,13 @@ const DESCRIPTION: &str = "autoencoder.json";
 /// Name of the scale among the tensors.
 const SCALE: &str = "scale";
 
-/// What is known of all autoencoders of a folder.
+/// Facts about all autoencoders of a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
     /// The version of the folder, 1.
     pub format: u32,
-    /// The model that was looked into; the writer decides the keys.
+    /// The model that the rows are from; the writer decides the keys.
     pub model: serde_json::Map<String, serde_json::Value>,
     /// Channels of the stream.
     pub width: usize,
@@ -32,13 +32,13 @@ pub struct Description {
     pub latents: usize,
     /// Sites of the stream, ascending.
     pub layers: Vec<usize>,
-    /// What became of each site's training, by site.
+    /// The result of each site's training, by site.
     pub sites: BTreeMap<usize, SiteDescription>,
     /// Parameters and counts of the training; the trainer decides the keys.
     pub training: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What became of one site's training.
+/// The result of one site's training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteDescription {

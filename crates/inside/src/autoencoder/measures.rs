@@ -1,4 +1,4 @@
-//! How well rows are reconstructed.
+//! Measures of the reconstruction of rows.
 
 /// Sums over rows, in f64 and in the order of the rows.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
-//! Whether linear probes of the piece and of the colour add up to those of both.
+//! Compares sums of the linear probes of the colour and of the piece with the linear probe of both.
 
 use super::{LinearProbe, SQUARES, Target};
 
-/// How a colour's and a piece's directions, added, lie to those of a class of both.
+/// Cosines of the sum of a colour's and a piece's direction with the directions of the classes of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Composition {
     /// Class of the colour: 1 or 2.

@@ -17,7 +17,7 @@ pub const FORMAT: u32 = 1;
 const WEIGHTS: &str = "probes.safetensors";
 const DESCRIPTION: &str = "probes.json";
 
-/// What linear probes are of and how they were made: `probes.json`.
+/// The model, target and training of linear probes: `probes.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbesDescription {
@@ -42,7 +42,7 @@ pub struct ProbesDescription {
     pub classes: Vec<String>,
     /// `linear` or `difference`.
     pub method: String,
-    /// Which tokens they were made on: `any`, or the number of a phase.
+    /// The phase of the tokens that they were trained on: `any`, or its number.
     pub phase: String,
     /// `after` or `before`: the board of a token.
     pub board: String,
@@ -55,7 +55,7 @@ pub struct ProbesDescription {
 pub struct LayerProbe {
     /// Its directions in the stream; those of latents are decoded.
     pub probe: LinearProbe,
-    /// What reads the latents, if it does.
+    /// The probe on the autoencoder's latents, if it reads those.
     pub latent: Option<LinearProbe>,
     /// Rows were divided by this before they were read.
     pub scale: f32,
@@ -73,7 +73,7 @@ impl LayerProbe {
 /// Linear probes of some layers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probes {
-    /// What they are of.
+    /// Their model, target and training.
     pub description: ProbesDescription,
     /// The probe of each layer.
     pub layers: BTreeMap<usize, LayerProbe>,

@@ -2,7 +2,7 @@
 
 use super::SQUARES;
 
-/// How often each square has each class.
+/// The number of times that each square has each class.
 #[derive(Clone, Debug)]
 pub struct Majority {
     classes: usize,

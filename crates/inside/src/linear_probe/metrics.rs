@@ -1,4 +1,4 @@
-//! What predictions of boards are worth, and the intervals by games.
+//! Metrics of predicted boards, and their confidence intervals by games.
 
 use cwm_bootstrap::{Addend, Draws, LANES, confidence_interval, totals};
 use cwm_models::worker_pool::WorkerPool;

@@ -34,7 +34,7 @@ pub struct LinearProbe {
     bias: Option<Vec<f32>>,
 }
 
-/// What a linear probe makes of some rows.
+/// The predictions of a linear probe for some rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Predictions {
     /// The likeliest class of each square, [rows, 64]; of equals the first.

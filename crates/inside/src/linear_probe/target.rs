@@ -1,4 +1,4 @@
-//! What a linear probe reads of a square.
+//! The classes of a square that a linear probe predicts.
 
 /// Classes of a square; class 0 is always the empty square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub enum Target {
     Both,
     /// The piece, whatever its colour: 7 classes.
     Piece,
-    /// The colour of what stands there: 3 classes.
+    /// The colour of the piece: 3 classes.
     Colour,
-    /// Whether that is the side to move: 3 classes.
+    /// The colour as own or other, seen from the side to move: 3 classes.
     Mine,
 }
 

@@ -18,9 +18,9 @@ use cwm_encoding::{EnPassant, LABELS, ReplayError, replay_into};
 pub enum Labels {
     /// None.
     None,
-    /// Those that the dataset holds, of games that no standard replay reproduces; as they are.
+    /// The labels in the dataset, unchanged; it has them for games that no standard replay reproduces.
     Stored,
-    /// Those of every position.
+    /// The labels of every position.
     All,
 }
 

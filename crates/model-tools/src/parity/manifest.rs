@@ -51,7 +51,7 @@ pub struct Entry {
     pub unknown: Vec<String>,
 }
 
-/// Keys of a fixture that say how it was made, or what its tensors say too.
+/// Keys of a fixture that record how it was made, or repeat facts about its tensors.
 const OF_ITS_MAKING: [&str; 11] = [
     "bytes",
     "file",
@@ -65,7 +65,7 @@ const OF_ITS_MAKING: [&str; 11] = [
     "start_id",
     "valid_state_tokens",
 ];
-/// Those that [`Entry`] reads.
+/// Keys that [`Entry`] reads.
 const READ: [&str; 13] = [
     "config",
     "denom",

@@ -34,7 +34,7 @@ impl Game {
         labels_of(&self.position, EnPassant::Always)
     }
 
-    /// What is reported of the position.
+    /// The prediction of the position, with the true board.
     pub fn prediction(&self, head: HeadPrediction, probed: Option<ProbedBoard>) -> PositionPrediction {
         let truth = prediction::truth(&self.labels());
         PositionPrediction { ply: self.ply, last_move: self.last_move.clone(), truth, head, probed }

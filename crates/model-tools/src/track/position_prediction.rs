@@ -11,13 +11,13 @@ pub struct PositionPrediction {
     pub last_move: Option<MoveNotation>,
     /// The true position.
     pub truth: PositionView,
-    /// What the model's head predicts there.
+    /// The prediction of the model's head.
     pub head: HeadPrediction,
     /// The board that a linear probe reads in the model; none without linear probes.
     pub probed: Option<ProbedBoard>,
 }
 
-/// What a model's head predicts of a position.
+/// The prediction of a model's head for a position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadPrediction {
     /// The position itself.

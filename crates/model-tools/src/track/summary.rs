@@ -22,7 +22,7 @@ pub struct Summary {
     first_error: Option<u64>,
     /// Positions with a next move, of a model of words.
     to_move: u64,
-    /// Those whose likeliest move is legal.
+    /// Positions whose likeliest move is legal.
     legal: u64,
     /// Squares that a linear probe read.
     squares: u64,

@@ -15,7 +15,7 @@ fn model(form: Form) -> TempDir {
     folder
 }
 
-/// What a model with fresh weights answers to these lines.
+/// The lines that a model with fresh weights answers to these commands.
 fn answers(form: Form, is_masked: bool, commands: &[u8]) -> Vec<String> {
     let folder = model(form);
     let request = UciRequest { model: folder.path().join("model"), device: "cpu".to_owned(), is_masked };

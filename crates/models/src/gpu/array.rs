@@ -86,7 +86,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// What kernels are launched on.
+    /// The client that launches kernels.
     pub fn client(&self) -> &Client {
         &self.client
     }

@@ -4,8 +4,8 @@ use cubecl::prelude::*;
 
 use super::THREADS;
 
-/// How rows are shared out. A row has `lanes` threads, of which each has every `lanes`-th column; a cube has
-/// `THREADS / lanes` rows at a time.
+/// The rows of an array and their threads. A row has `lanes` threads, of which each has every `lanes`-th column; a cube
+/// has `THREADS / lanes` rows at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     pub count: usize,

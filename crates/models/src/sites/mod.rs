@@ -1,4 +1,4 @@
-//! What a pass keeps and changes of a model's inside: the residual stream at its sites.
+//! Records and edits a model's residual stream at its sites during a pass.
 //!
 //! Site 0 is the stream after the embedding, site `l` the stream after block `l`, before the final norm.
 
@@ -9,10 +9,10 @@ use std::cell::RefCell;
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
 
-/// What a pass keeps and changes; by default nothing.
+/// The sites that a pass keeps and the one that it edits; by default none.
 #[derive(Default)]
 pub struct Sites {
-    /// The sites to keep, each at most once. What is kept of an edited site is the edited stream.
+    /// The sites to keep, each at most once. Of an edited site, the edited stream is kept.
     pub keep: Vec<usize>,
     /// The change of one site.
     pub edit: Option<Edit>,
@@ -26,7 +26,7 @@ pub struct Edit {
     pub change: Change,
 }
 
-/// How the stream [batch * time, width] changes.
+/// A change of the stream [batch * time, width].
 #[expect(clippy::large_enum_variant, reason = "a pass has one at most")]
 pub enum Change {
     /// Vectors are added to some rows.
@@ -36,7 +36,7 @@ pub enum Change {
         /// The vector of each row, [rows, width].
         vectors: Tensor<2>,
     },
-    /// The whole stream becomes what the function makes of it, in the same shape.
+    /// The function's result, in the same shape, replaces the whole stream.
     Replace(Box<dyn Fn(Tensor<2>) -> Tensor<2> + Send + Sync>),
 }
 
@@ -77,7 +77,7 @@ impl SiteRecorder {
         x
     }
 
-    /// What was kept, in the order of the model's sites.
+    /// The streams that were kept, in the order of the model's sites.
     pub fn kept(&self) -> Vec<(usize, Tensor<2>)> {
         self.kept.borrow().clone()
     }

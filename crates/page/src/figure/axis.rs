@@ -1,4 +1,4 @@
-//! An axis: what it spans, where its ticks stand, and where a number lies on it.
+//! An axis: its range, its ticks, and the place of a number on it.
 
 /// The growth of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +20,13 @@ pub struct Axis {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The places and texts of the ticks; empty for numbers as they fit.
+    /// The places and texts of the ticks; if empty, round numbers are chosen.
     pub ticks: Vec<(f64, String)>,
     /// True if its numbers are written; a row of panels may share one vertical axis.
     pub shown: bool,
 }
 
-/// Beyond this a number has no place on an axis: what ticks are computed with would overflow.
+/// The largest number that has a place on an axis: beyond it the computation of ticks would overflow.
 const FARTHEST: f64 = 1e100;
 
 impl Axis {
@@ -34,7 +34,7 @@ impl Axis {
         Axis { label: label.to_owned(), kind, low, high, ticks: Vec::new(), shown: true }
     }
 
-    /// Over all of `values`, evenly. It begins at 0 unless they lie far above it.
+    /// A linear axis over all of `values`. It begins at 0 unless they lie far above it.
     pub fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = range(values).unwrap_or((0.0, 1.0));
         let low = if low >= 0.0 && low < high / 2.0 { 0.0 } else { low };
@@ -45,20 +45,21 @@ impl Axis {
         Axis::new(label, ScaleKind::Linear, low, if high > low { high } else { low + 1.0 })
     }
 
-    /// From 0 to exactly `end`, evenly.
+    /// A linear axis from 0 to exactly `end`.
     pub fn up_to(label: &str, end: f64) -> Self {
         let high = if end.is_finite() && end > 0.0 { end.min(FARTHEST) } else { 1.0 };
         Axis::new(label, ScaleKind::Linear, 0.0, high)
     }
 
-    /// Over the positive ones of `values`, by factors.
+    /// A logarithmic axis over the positive ones of `values`.
     pub fn logarithmic(label: &str, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = range(values.filter(|value| *value >= 1.0 / FARTHEST)).unwrap_or((0.1, 1.0));
         let room = (high / low).powf(0.04).max(1.05);
         Axis::new(label, ScaleKind::Logarithmic, low / room, high * room)
     }
 
-    /// The same to the next round number, where that is near: an axis by factors would end without a tick.
+    /// The same axis up to the next round number, where that is near: a logarithmic axis would otherwise end without a
+    /// tick.
     pub fn to_round_end(self) -> Self {
         let decade = 10f64.powi(self.high.log10().floor() as i32);
         let next = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade).into_iter().find(|end| *end >= self.high);
@@ -66,7 +67,7 @@ impl Axis {
         Axis { high: near.unwrap_or(self.high), ..self }
     }
 
-    /// A place from i to i + 1 for each name, which stands in its middle.
+    /// An axis with a place from i to i + 1 for each name, which stands in its middle.
     pub fn of_names(label: &str, names: impl Iterator<Item = String>) -> Self {
         let ticks: Vec<(f64, String)> = names.enumerate().map(|(at, name)| (at as f64 + 0.5, name)).collect();
         Axis { ticks: ticks.clone(), ..Axis::new(label, ScaleKind::Linear, 0.0, ticks.len().max(1) as f64) }

@@ -1,4 +1,4 @@
-//! Any figure: what it shows, apart from how it is drawn.
+//! Any figure, apart from the way it is drawn.
 //!
 //! It is drawn once onto a [`canvas::VectorCanvas`], which `svg` and `pdf` write as files; docs/design/report.md has the reasons.
 
@@ -174,7 +174,7 @@ pub struct Point {
     pub x: f64,
     /// Its place along the vertical axis.
     pub y: f64,
-    /// From where to where it may as well be: a band around a line, a bar through a marker.
+    /// The interval around `y`: a band around a line, a bar through a marker.
     pub range: Option<(f64, f64)>,
     /// Tooltip; a point without one gets no marker.
     pub note: String,
@@ -191,7 +191,7 @@ pub struct Tile {
     pub colour: Option<usize>,
     /// The strength of its colour: 0 none, 1 full.
     pub strength: f64,
-    /// The number that it stands for, if it does.
+    /// The number that it stands for, if any.
     pub value: Option<f64>,
     /// Tooltip; may be empty.
     pub note: String,

@@ -4,7 +4,7 @@ use super::Figure;
 use super::canvas::{Anchor, Shape, Text, VectorCanvas, text_width};
 
 impl Figure {
-    /// Texts that lie over each other or leave the canvas, a line each: what would annoy a reader.
+    /// Returns the texts that lie over each other or leave the canvas, a line each.
     pub fn text_overlaps(&self) -> Vec<String> {
         let VectorCanvas { width, height, shapes } = self.draw();
         let texts: Vec<(&Text, [i32; 4])> = shapes

@@ -12,7 +12,7 @@ pub(super) const LABEL: u32 = 120;
 pub(super) const TICK: u32 = 115;
 /// Markers of one line that are closer than this are drawn faint, or they would hide the line and each other.
 const MARKER_GAP: i32 = 150;
-/// Nobody can point at one of two that are closer than this: the second is left out.
+/// A reader cannot point at one of two markers that are closer than this: the second is left out.
 const TARGET_GAP: i32 = 90;
 /// Room between the labels of neighbouring ticks.
 const TICK_GAP: i32 = 80;
@@ -63,7 +63,7 @@ impl Plot<'_> {
     }
 }
 
-/// Draws it.
+/// Draws the panel.
 pub(super) fn draw(canvas: &mut VectorCanvas, panel: &Panel, place: &Place) {
     let (left, top) = (place.left as i32, place.top as i32);
     let (right, bottom) = (left + place.width as i32 - 1, top + place.height as i32 - 1);

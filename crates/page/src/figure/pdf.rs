@@ -28,7 +28,7 @@ const FIRST_FONT: i32 = 6;
 const FIRST_OPACITY: i32 = 8;
 
 impl Figure {
-    /// The figure as a PDF file. What only pointing at it shows is left out.
+    /// Writes the figure as a PDF file, without tooltips and faint markers.
     pub fn pdf(&self) -> Vec<u8> {
         let VectorCanvas { width, height, shapes } = self.draw();
         let (width, height) = (width as f32 * POINTS, height as f32 * POINTS);

@@ -77,7 +77,7 @@ fn marker(svg: &mut String, mark: &Marker) {
         opacity("stroke-opacity", mark.edge),
         pixels(mark.width as i32)
     );
-    // What is not seen has no look.
+    // Invisible markers need no style.
     let look = if mark.faint { "class=\"m faint\"" } else { look.as_str() };
     let _ = match &mark.outline {
         Outline::Circle(radius) => {

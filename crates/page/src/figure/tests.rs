@@ -202,7 +202,7 @@ fn equal_figures_have_equal_bytes_on_any_thread() {
     assert!(both.iter().all(|again| *again == bytes()));
 }
 
-/// Every object lies where the file's table of references says.
+/// Every object lies at its offset in the file's table of references.
 #[test]
 fn a_pdf_is_whole() {
     let bytes = figure(vec![line(&[1.0, 2.0])]).pdf();

@@ -1,4 +1,4 @@
-//! The page's one script, what its content policy knows it by, and data for it.
+//! The page's one script, its hash for the content policy, and data for it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

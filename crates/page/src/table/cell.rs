@@ -1,4 +1,4 @@
-//! A cell: what is printed, the number behind it, how sure it is, and which results made it.
+//! A cell: its text, the number behind it, its deviation or interval, and the results that made it.
 
 use crate::mean_std::MeanStd;
 use crate::number;

@@ -17,7 +17,7 @@ struct View<'a> {
     parts: Vec<Part<'a>>,
     /// All labels of the page.
     sources: &'a [String],
-    /// Endings of the table's files with what they are called.
+    /// Endings of the table's files with their names for people.
     files: Vec<(&'static str, &'static str)>,
 }
 

@@ -1,6 +1,5 @@
-//! A table as JSON, for programs: what is printed, the numbers behind it, and where they come from. Labels stand in it
-//! once; cells name them by place, and have no key for what they do not have: a table by prefix has tens of thousands
-//! of them.
+//! A table as JSON, for programs: texts, the numbers behind them, and their sources. Each label is in it once; cells
+//! refer to labels by place, and lack the keys of absent values: a table by prefix has tens of thousands of cells.
 
 use cwm_contract::Failure;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What cannot be answered, and what is no player.
+//! Positions without an answer, and checkpoints that are no player.
 
 use cwm_contract::FailureKind;
 use cwm_models::checkpoint::{DESCRIPTION_FILE, WEIGHTS_FILE};

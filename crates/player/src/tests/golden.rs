@@ -1,4 +1,4 @@
-//! The answers of a model that PyTorch trained and asked, and the inputs that python-chess wrote.
+//! The answers of a model that was trained and queried in PyTorch, and the inputs that python-chess wrote.
 
 use std::collections::BTreeMap;
 

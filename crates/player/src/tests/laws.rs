@@ -1,4 +1,4 @@
-//! What holds of every form.
+//! Properties of players of every form.
 
 use cwm_models::worker_pool::WorkerPool;
 
@@ -84,7 +84,7 @@ fn a_text_answer_ends_at_its_longest() {
     }
 }
 
-/// What a player has read before changes no bit of what it answers.
+/// The games that a player has read before change no bit of its answers.
 #[test]
 fn what_is_kept_of_games_changes_no_answer() {
     let bits =

@@ -32,7 +32,7 @@ pub(crate) fn values(tensor: &Tensor<1>) -> Vec<f64> {
 }
 
 impl Batch {
-    /// What the loss needs, in this type.
+    /// The terms of the loss, in this type.
     pub(crate) fn terms(&self, objective: Objective, dtype: DType) -> TokenTerms {
         let by_answer: Vec<f64> = self.rewards.iter().flat_map(|group| objective.advantages(group)).collect();
         let weights = objective.token_weights(&self.lengths, self.longest);

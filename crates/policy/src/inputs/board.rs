@@ -15,7 +15,7 @@ pub const LENGTH: usize = 77;
 
 const FILLER: u8 = b'.';
 
-/// Where the parts begin.
+/// The first character of each part.
 const SQUARES: usize = 1;
 const CASTLING: usize = SQUARES + 64;
 const EN_PASSANT: usize = CASTLING + 4;

@@ -33,7 +33,7 @@ pub fn ids(text: &str) -> Result<Vec<u8>, char> {
 pub struct MoveText {
     /// All of it.
     pub text: String,
-    /// Where each move stands in the text.
+    /// The bytes of each move in the text.
     pub moves: Vec<Range<usize>>,
 }
 
@@ -70,7 +70,7 @@ impl MoveText {
         (written, position)
     }
 
-    /// Writes what stands before a move in `position`.
+    /// Writes the text before a move in `position`: a space but for the first, and for White the number of the move.
     fn begin_move(&mut self, position: &Chess) {
         if !self.moves.is_empty() {
             self.text.push(' ');

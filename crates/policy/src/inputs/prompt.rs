@@ -1,7 +1,7 @@
 //! A position, its legal moves and the best one as text: `board|move,move,…>best$`.
 //!
-//! The moves are in UCI, in the order of their ids. What the paper's templates say in words besides, a model that was not
-//! trained on language before cannot use.
+//! The moves are in UCI, in the order of their ids. The further words of the paper's templates are left out: a model
+//! that was not trained on language before cannot use them.
 
 use super::board::Board;
 use crate::actions::{legal_actions, move_of};

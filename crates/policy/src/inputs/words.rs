@@ -29,7 +29,7 @@ const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 /// Words of the longest sequence of the authors' models, if nothing else is chosen.
 pub const USUAL_CONTEXT: usize = 512;
 
-/// What was just read, by the numbers of the authors' code. What a model answers there is the word after it.
+/// The kind of the word that was read last, by the numbers of the authors' code. A model predicts the word after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
@@ -69,7 +69,7 @@ impl Phase {
 pub struct Words {
     /// The ids.
     pub ids: Vec<u16>,
-    /// What each word is.
+    /// The kind of each word.
     pub phases: Vec<Phase>,
     /// Plies that are complete at each word. A promotion is complete with its piece.
     pub after: Vec<u32>,
@@ -134,7 +134,7 @@ pub enum WordsError {
         place: usize,
         /// Its id.
         word: u16,
-        /// What must stand there.
+        /// The kind of word that must stand there.
         expected: &'static str,
     },
     /// The words end within a move.

@@ -22,7 +22,7 @@ pub fn blank(task: Task, input: String) -> Item {
     }
 }
 
-/// The same with its key; none where the key would be empty.
+/// The item with its key; none where the key would be empty.
 pub fn finish(mut item: Item, keys: Keys) -> Result<Option<Item>, Failure> {
     let Some(answer) = key(&item, keys)?.filter(|answer| !answer.is_empty()) else { return Ok(None) };
     item.correct_answer = answer;

@@ -45,7 +45,7 @@ impl fmt::Display for PositionId {
     }
 }
 
-/// Why a line is skipped.
+/// The reason why a line is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SkipReason {
     /// It is no JSON object with a FEN.
@@ -132,12 +132,12 @@ impl<R: BufRead> EvaluationReader<R> {
         EvaluationReader { input, file: file.to_owned(), line: Vec::new(), is_cut: false }
     }
 
-    /// Whether its compressed data ended too early, as those of a file of which only the first bytes were fetched.
+    /// Returns true if the compressed data end too early, as in a file of which only the first bytes were fetched.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// What the next line has, or why it is skipped; none after the last.
+    /// Reads the next line: its position, or the reason why it is skipped; none after the last.
     ///
     /// # Errors
     ///

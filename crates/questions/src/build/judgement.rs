@@ -14,7 +14,7 @@ use crate::{Band, Task};
 /// The values among which an answer chooses, one in the middle of each band.
 const GRID: [i64; 5] = [-400, -200, 0, 200, 400];
 
-/// How far a band reaches to both sides.
+/// The distance from the middle of a band to its ends, in centipawns.
 const HALF_BAND: u64 = 50;
 
 /// Chooses the items of Position Judgement.
@@ -46,12 +46,12 @@ impl PositionJudgement {
         }
     }
 
-    /// Whether no more positions are needed.
+    /// Returns true if no more positions are needed.
     pub fn is_full(&self) -> bool {
         self.picker.is_full()
     }
 
-    /// Offers a position. Returns why it is skipped, if it is.
+    /// Offers a position. Returns the reason if it is skipped.
     ///
     /// # Errors
     ///

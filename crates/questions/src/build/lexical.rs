@@ -1,8 +1,9 @@
-//! How near texts are by their words: BM25.
+//! The similarity of texts by their words: BM25.
 
 use std::collections::HashMap;
 
-/// How soon a word that is repeated in a text counts no more, and how much the text's length counts: the usual values.
+/// The parameters k₁ and b of BM25, with their usual values: the saturation of a repeated word, the weight of a text's
+/// length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.75;
 
@@ -15,7 +16,7 @@ pub struct Lexical {
 }
 
 impl Lexical {
-    /// Of these texts.
+    /// Counts the words of these texts.
     pub fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut texts_of: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
         let mut lengths = Vec::new();
@@ -36,7 +37,7 @@ impl Lexical {
         Lexical { texts_of, lengths }
     }
 
-    /// How near each text is to `text`: a sum over the words of `text`.
+    /// The similarity of each text to `text`: a sum over the words of `text`.
     pub fn scores(&self, text: &str) -> Vec<f64> {
         let mut scores = vec![0.0; self.lengths.len()];
         let count = self.lengths.len() as f64;

@@ -1,8 +1,8 @@
 //! Items from puzzles, games, evaluations and comments: rows are read one after another, and each task takes what it needs of them.
 //!
-//! - `puzzles`, `evaluations`: readers of rows. `picker`: which rows become items of which task.
+//! - `puzzles`, `evaluations`: readers of rows. `picker`: the choice of rows for each task.
 //! - `positions`, `tracking`, `tactics`, `judgement`: the item that a task makes of a row.
-//! - `semantic`: the items about comments. `lexical`: how near comments are by their words.
+//! - `semantic`: the items about comments. `lexical`: the similarity of comments by their words.
 
 mod draft;
 mod evaluations;

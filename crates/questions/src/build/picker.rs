@@ -1,4 +1,4 @@
-//! Which rows of a source become items of which task.
+//! Chooses the rows of a source that become items of each task.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
@@ -26,8 +26,8 @@ pub struct TaskCount<T = Task> {
     pub task: T,
     /// Its items.
     pub wanted: usize,
-    /// How much it is preferred where several tasks make items of a row: more for tasks that few rows serve. Without effect on
-    /// the order of the file.
+    /// The weight of the task where several tasks make items of a row: larger for tasks that few rows serve.
+    /// [`Order::File`] ignores it.
     pub weight: u64,
 }
 
@@ -56,7 +56,7 @@ struct Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Whether a row of the current key would be chosen.
+    /// Returns true if a row with the current key would be chosen.
     fn accepts(&self) -> bool {
         let last = self.chosen.last_key_value().map(|((key, _), _)| *key);
         self.chosen.len() < self.count.wanted || last.is_some_and(|last| self.key < last)
@@ -74,7 +74,7 @@ impl<T> Slot<T> {
 }
 
 impl<T: Copy + PartialEq + Display> Picker<T> {
-    /// For the tasks of a family, in their order.
+    /// A picker for the tasks of a family, in their order.
     pub fn new(order: Order, seed: i128, tasks: &[TaskCount<T>]) -> Self {
         let seed = seed.to_string();
         let slot = |&count: &TaskCount<T>| Slot {
@@ -86,7 +86,7 @@ impl<T: Copy + PartialEq + Display> Picker<T> {
         Picker { order, rows: 0, slots: tasks.iter().map(slot).collect(), ids: HashSet::new(), seed }
     }
 
-    /// Whether nothing more would be taken.
+    /// Returns true if no further row would be chosen.
     pub fn is_full(&self) -> bool {
         match self.order {
             Order::File => self.slots.iter().all(|slot| slot.chosen.len() >= slot.count.wanted),
@@ -99,7 +99,7 @@ impl<T: Copy + PartialEq + Display> Picker<T> {
     ///
     /// # Errors
     ///
-    /// What `make` fails with.
+    /// `make` fails.
     pub fn offer(
         &mut self,
         id: &str,

@@ -29,7 +29,7 @@ const STRUCTURAL: [Task; 8] = [
 const MOTIFS: [Task; 6] =
     [Task::Pin, Task::Fork, Task::Battery, Task::Skewer, Task::DiscoveredCheck, Task::DoubleCheck];
 
-/// Where a position is from.
+/// The source of a position.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'a> {
     /// A puzzle.
@@ -70,7 +70,7 @@ impl Positions {
         Positions { keys, families: [family(&STRUCTURAL), family(&MOTIFS)] }
     }
 
-    /// Whether no more rows are needed.
+    /// Returns true if no more rows are needed.
     pub fn is_full(&self) -> bool {
         self.families.iter().all(Picker::is_full)
     }
@@ -96,7 +96,7 @@ impl Positions {
     }
 }
 
-/// How much a task is preferred to others of its family: rare ones more.
+/// The weight of a task within its family: larger for rare ones.
 fn weight(task: Task) -> u64 {
     match task {
         Task::CheckDetection | Task::DoubleCheck => 64,

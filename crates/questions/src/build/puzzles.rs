@@ -27,11 +27,11 @@ pub struct Puzzle {
     pub popularity: i64,
     /// Its themes.
     pub themes: Vec<String>,
-    /// Whether its FEN has a castling right that cannot be. It is dropped.
+    /// True if its FEN has an impossible castling right, which is dropped.
     pub has_impossible_right: bool,
 }
 
-/// Why a row is left out.
+/// The reason why a row is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PuzzleFault {
     /// It has fewer columns than the header, as a cut last row.
@@ -108,7 +108,7 @@ impl<R: Read> PuzzleReader<R> {
         })
     }
 
-    /// The next row: a puzzle, or why it is left out; none after the last.
+    /// Reads the next row: a puzzle, or the reason why it is left out; none after the last.
     ///
     /// # Errors
     ///

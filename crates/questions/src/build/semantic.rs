@@ -57,7 +57,7 @@ pub fn semantic(
     Ok(items)
 }
 
-/// What options are taken from.
+/// The comments that options are drawn from, with their embeddings or words.
 struct Source<'c> {
     comments: &'c [Comment],
     embeddings: Option<&'c [Vec<f32>]>,

@@ -18,7 +18,7 @@ const MIN_POPULARITY: i64 = 90;
 /// The most moves, the opponent's included.
 const MAX_MOVES: usize = 4;
 
-/// How much themes are preferred to levels, which every puzzle has.
+/// The weight of themes against levels, which every puzzle has.
 const THEME_WEIGHT: u64 = 16;
 
 /// Chooses the items of Short Tactics. A puzzle serves one of them at most.
@@ -47,7 +47,7 @@ impl Tactics {
         }
     }
 
-    /// Whether no more rows are needed in this pass, 0 or 1.
+    /// Returns true if no more rows are needed in this pass, 0 or 1.
     pub fn is_full(&self, pass: usize) -> bool {
         match pass {
             0 => self.levels.is_full(),

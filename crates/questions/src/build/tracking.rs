@@ -33,7 +33,7 @@ impl StateTracking {
         StateTracking { keys, picker: Picker::new(order, seed, &tasks) }
     }
 
-    /// Whether no more games are needed.
+    /// Returns true if no more games are needed.
     pub fn is_full(&self) -> bool {
         self.picker.is_full()
     }

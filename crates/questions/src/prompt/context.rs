@@ -1,4 +1,4 @@
-//! What is inserted about the position.
+//! The context of a prompt: facts about the position.
 
 use shakmaty::{Piece, Square};
 

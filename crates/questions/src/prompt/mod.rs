@@ -18,15 +18,15 @@ pub const CONTEXT: &str = "CONTEXT_PLACEHOLDER";
 /// Stands in a question where the example of the answer's form is inserted.
 pub const EXAMPLE: &str = "FORMAT_EXAMPLE_PLACEHOLDER";
 
-/// What is inserted into a question about the position.
+/// The context: facts about the position that are inserted into a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptContext {
     /// Nothing.
     #[default]
     None,
-    /// Which pieces stand where.
+    /// The pieces and their squares.
     Pieces,
-    /// Which pieces stand where, and all legal moves: what the release inserts.
+    /// The pieces and their squares, and all legal moves, as in the release.
     PiecesMoves,
 }
 
@@ -45,9 +45,9 @@ impl PromptContext {
 /// A variant of the prompts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// What is inserted about the position.
+    /// The facts about the position that are inserted.
     pub context: PromptContext,
-    /// Whether the second of the two examples of the answer's form is shown, and not the first.
+    /// True for the second of the two examples of the answer's form, false for the first.
     pub second_example: bool,
 }
 

@@ -32,12 +32,12 @@ pub(super) fn template(task: Task, keys: Keys) -> Template {
     Template { question, examples: examples(task).iter().map(|&example| example.to_owned()).collect() }
 }
 
-/// How an answer ends.
+/// The instruction for the end of an answer.
 const END: &str = "Work through the position step by step and write down your reasoning.\n\
                    End with one line that has exactly this form:\n\
                    FINAL ANSWER: <answer>\n";
 
-/// What is to be found.
+/// The part of the question before the form of the answer.
 fn find(task: Task, keys: Keys) -> String {
     let sound = keys == Keys::Sound;
     let pin = match sound {
@@ -91,7 +91,7 @@ fn find(task: Task, keys: Keys) -> String {
     }
 }
 
-/// How the answer is written.
+/// The instructions for the form of the answer.
 fn form(task: Task, keys: Keys) -> String {
     let sound = keys == Keys::Sound;
     let list = "Separate several with a comma and a space.";

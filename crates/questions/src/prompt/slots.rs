@@ -13,7 +13,7 @@ pub type Slot = (&'static str, String);
 ///
 /// # Errors
 ///
-/// What the item lacks.
+/// The item lacks a part, which the error names.
 pub fn slots(item: &Item, task: Task) -> Result<Vec<Slot>, String> {
     let metadata = |name: &str| item.metadata.text(name).ok_or_else(|| format!("its metadata has no `{name}`"));
     let (fen, moves) = match item.input.split_once(" | ") {

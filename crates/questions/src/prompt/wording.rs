@@ -1,4 +1,4 @@
-//! How the tasks are worded.
+//! The wording of the tasks.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,7 +25,7 @@ pub(super) struct Template {
 pub struct Wording(BTreeMap<Task, Template>);
 
 impl Wording {
-    /// Our own wording, which asks for what these keys are.
+    /// Our own wording, to which these keys are the answers.
     pub fn own(keys: Keys) -> Self {
         Wording(Task::all().map(|task| (task, own::template(task, keys))).collect())
     }
@@ -47,7 +47,7 @@ impl Wording {
         Ok(Wording(templates))
     }
 
-    /// Whether it has a question for the task.
+    /// Returns true if it has a question for the task.
     pub fn has(&self, task: Task) -> bool {
         self.0.contains_key(&task)
     }

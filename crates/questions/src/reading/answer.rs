@@ -1,4 +1,4 @@
-//! What an answer means, by its form.
+//! The meaning of an answer, by its form.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::reading::pieces::{arrangement, checkers};
 use crate::reading::white_space::is_space;
 use crate::truth::Position;
 
-/// What an answer consists of, each part in one spelling: equal answers are equal sets.
+/// The parts of an answer, each in one spelling: equal answers are equal sets.
 pub type Answer = BTreeSet<String>;
 
 /// The meaning of the text of an answer; none if it cannot be read. `position` is the one that moves are made in.

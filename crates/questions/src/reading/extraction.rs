@@ -2,7 +2,7 @@
 
 use crate::reading::white_space::{is_space, strip};
 
-/// What precedes an answer, in any case.
+/// The heading of an answer, which matches in any case.
 const HEADING: &str = "final answer:";
 
 /// The text of the answer, empty if nothing stands there; none if there is no answer.
@@ -30,13 +30,13 @@ fn last_line(text: &str) -> Option<&str> {
     found
 }
 
-/// What follows the first heading.
+/// The text after the first heading.
 fn after_heading(text: &str) -> Option<&str> {
     let starts = text.char_indices().filter(|(_, character)| lower(*character) == 'f');
     starts.into_iter().find_map(|(start, _)| without_heading(&text[start..]))
 }
 
-/// What follows a heading with which the text begins.
+/// The text after the heading with which it begins.
 fn without_heading(text: &str) -> Option<&str> {
     without_word(text, HEADING)
 }
@@ -79,7 +79,7 @@ fn last_boxed(text: &str) -> Option<&str> {
     found
 }
 
-/// What follows `the final answer is \boxed{` with which the text begins.
+/// The text after `the final answer is \boxed{`, with which it begins.
 fn after_announcement(text: &str) -> Option<&str> {
     let mut rest = &text[1..];
     for word in ["he", "final", "answer", "is"] {

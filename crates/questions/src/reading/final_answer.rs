@@ -4,7 +4,7 @@ use crate::reading::extraction::{lower, without_word};
 use crate::reading::markup::{is_markup, unwrap};
 use crate::reading::white_space::{is_space, strip};
 
-/// What begins and ends a block of code.
+/// The mark that begins and ends a block of code.
 const FENCE: &str = "```";
 
 /// The text of the answer, still with what surrounds it; none if nothing stands there.
@@ -20,7 +20,7 @@ pub fn final_answer(response: &str) -> Option<String> {
     .map(|text| unwrap(&text))
 }
 
-/// What follows the last heading: `final answer`, perhaps `is`, and a colon, with white space and stars between them.
+/// The text after the last heading: `final answer`, perhaps `is`, and a colon, with white space and stars between them.
 fn after_last_heading(text: &str) -> Option<&str> {
     let (mut found, mut rest) = (None, text);
     while let Some((start, _)) = rest.char_indices().find(|(_, character)| lower(*character) == 'f') {
@@ -59,7 +59,7 @@ fn first_line(text: &str) -> Option<String> {
     (!within.is_empty()).then_some(within)
 }
 
-/// What the last `\boxed{…}` holds.
+/// The content of the last `\boxed{…}`.
 fn last_box(text: &str) -> Option<String> {
     let (_, after) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1_u32;

@@ -1,14 +1,14 @@
-//! What surrounds an answer: Markdown, LaTeX, quotes and brackets.
+//! Removes the markup around an answer: Markdown, LaTeX, quotes and brackets.
 
 use crate::reading::white_space::is_space;
 
-/// LaTeX that only shows what it holds.
+/// LaTeX commands that only format their content.
 const WRAPPERS: [&str; 4] = ["\\boxed{", "\\text{", "\\mathrm{", "\\texttt{"];
 
-/// The text without LaTeX that only shows what it holds.
+/// The text with each LaTeX command that only formats its content replaced by that content.
 pub fn unwrap(text: &str) -> String {
     let (mut unwrapped, mut rest) = (String::with_capacity(text.len()), text);
-    // Whether each brace that is open belongs to a wrapper.
+    // For each open brace: true if it belongs to a wrapper.
     let mut open = Vec::new();
     while let Some(character) = rest.chars().next() {
         if let Some(after) = WRAPPERS.iter().find_map(|wrapper| rest.strip_prefix(wrapper)) {

@@ -1,8 +1,9 @@
-//! What a model's text answers.
+//! Reads the answer in the text of a model.
 //!
 //! - `extraction`: the text of the answer by the published rule, to the letter.
 //! - `final_answer`, `markup`: the same as a person finds it, without what surrounds it.
-//! - `answer`: what that text means, by the form that was asked for. `moves`, `pieces`, `fen`: the forms with rules of their own.
+//! - `answer`: the meaning of that text, by the form of the answer. `moves`, `pieces`, `fen`: the forms with rules of
+//!   their own.
 
 mod answer;
 mod extraction;

@@ -24,7 +24,7 @@ fn initial() -> Position {
     Position::of_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1").unwrap()
 }
 
-/// What the text means, its parts joined.
+/// The meaning of the text, its parts joined.
 fn read(form: Form, text: &str) -> Option<String> {
     read_answer(form, text, Some(&initial())).map(|answer| answer.into_iter().collect::<Vec<_>>().join(", "))
 }

@@ -24,7 +24,7 @@ pub(crate) fn double_checks(position: &Position, keys: Keys) -> String {
     moves_where(position, keys, |_, _, checkers| checkers.more_than_one())
 }
 
-/// Published keys lack the promotion letter.
+/// The legal moves that are `wanted`. Published keys lack the promotion letter.
 fn moves_where(position: &Position, keys: Keys, wanted: impl Fn(Move, &Board, Bitboard) -> bool) -> String {
     let found = position.checks().filter(|(played, after, checkers)| wanted(*played, after, *checkers));
     let uci = match keys {

@@ -1,4 +1,4 @@
-//! Moves on a board: what stands after one, and the legal ones of boards that cannot arise in a game.
+//! Moves on a board: the board after one, and the legal moves of boards that cannot arise in a game.
 
 use shakmaty::attacks::{between, pawn_attacks};
 use shakmaty::{Bitboard, Board, Castles, CastlingSide, Color, Move, Rank, Role, Square};
@@ -62,7 +62,7 @@ pub(crate) fn legal_moves(board: &Board, color: Color, castles: &Castles, en_pas
     moves
 }
 
-/// Whether a pawn of the side that is not `color` may just have gone over `square` by two steps.
+/// Returns true if a pawn of the side that is not `color` may just have gone over `square` by two steps.
 pub(crate) fn was_passed(board: &Board, color: Color, square: Square) -> bool {
     let on = |rank| Square::from_coords(square.file(), color.relative_rank(rank));
     square == on(Rank::Sixth)

@@ -1,4 +1,4 @@
-//! What is true: the keys of items, from their `input` and `metadata` alone, and the truths of positions.
+//! True answers: the keys of items, from their `input` and `metadata` alone, and the answers about positions.
 
 mod believed;
 mod checks;
@@ -28,12 +28,12 @@ pub(crate) use uci::played;
 use crate::{Item, Task};
 use structural::SquareKind;
 
-/// Which answers are true.
+/// The rules by which an answer is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// Those of the published items.
+    /// The keys of the published items.
     Published,
-    /// Those of a chess player who does what the prompt says.
+    /// The answers of a chess player who follows the prompt.
     Sound,
 }
 
@@ -92,7 +92,7 @@ pub fn on_position(task: Task, position: &Position, square: Option<Square>, keys
     }
 }
 
-/// The square that an item asks about.
+/// The square that an item is about.
 ///
 /// # Errors
 ///

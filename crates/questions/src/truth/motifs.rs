@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, Color, File, Rank, Role, Square};
 use crate::truth::Keys;
 use crate::truth::uci::{push_square, push_squares, separate};
 
-/// `pinning>pinned>king`.
+/// The pins, each as `pinning>pinned>king`.
 pub(crate) fn pins(board: &Board) -> String {
     let mut text = String::new();
     for pin in Color::ALL.into_iter().flat_map(|color| pins_of(board, color)) {
@@ -34,7 +34,7 @@ pub(crate) fn pins_of(board: &Board, color: Color) -> impl Iterator<Item = [Squa
 /// Pieces that move along lines of a kind, and the squares that one of them attacks with these squares occupied.
 type Attacks = (Bitboard, fn(Square, Bitboard) -> Bitboard);
 
-/// `attacker>front>back`: of a queen, straight lines before diagonals.
+/// The skewers, each as `attacker>front>back`; of a queen, straight lines before diagonals.
 pub(crate) fn skewers(board: &Board) -> String {
     let mut text = String::new();
     let occupied = board.occupied();
@@ -68,7 +68,7 @@ fn worth(board: &Board, square: Square) -> u8 {
     }
 }
 
-/// `forking>square-square`.
+/// The forks, each as `forking>square-square`.
 pub(crate) fn forks(board: &Board) -> String {
     let mut text = String::new();
     for color in Color::ALL {
@@ -111,7 +111,8 @@ fn line(start: Square, step: (i32, i32)) -> Line {
     Line { mask: squares.iter().copied().collect(), squares, is_straight: step.0 == 0 || step.1 == 0 }
 }
 
-/// `square>square`: every longest run of sliders of one side along a line on which all of them move.
+/// The batteries, each as `square>square`: every longest run of sliders of one side along a line on which all of them
+/// move.
 pub(crate) fn batteries(board: &Board, keys: Keys) -> String {
     let mut text = String::new();
     let mut run: Vec<Square> = Vec::with_capacity(8);

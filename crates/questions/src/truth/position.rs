@@ -1,4 +1,4 @@
-//! A position of which questions are asked: a board, who is to move, and the legal moves.
+//! A position that items are about: a board, the side to move, and the legal moves.
 
 use std::convert::identity;
 use std::num::NonZeroU32;
@@ -102,7 +102,7 @@ impl Position {
     }
 }
 
-/// The position of a FEN, without castling rights and an en passant square that cannot be; whether it had such a right.
+/// The position of a FEN, without impossible castling rights and en passant squares, and true if it had such a right.
 ///
 /// # Errors
 ///

@@ -38,7 +38,8 @@ fn worth(role: Role) -> i64 {
     }
 }
 
-/// What `color` wins by a move when both sides then capture on its square as long as it pays, the least valuable piece first.
+/// The centipawns that `color` wins by a move if both sides then capture on its square as long as it pays, the least
+/// valuable piece first.
 fn exchange(board: &Board, color: Color, played: Move) -> i64 {
     let promoted = played.promotion().map_or(0, |role| worth(role) - worth(Role::Pawn));
     let captured = played.capture().map_or(0, worth);
@@ -48,7 +49,7 @@ fn exchange(board: &Board, color: Color, played: Move) -> i64 {
     captured + promoted - recapture(&legal::after(board, color, played), !color, played.to())
 }
 
-/// What `color` wins by capturing on `square`; nothing if it had better not.
+/// The centipawns that `color` wins by capturing on `square`; 0 if no capture pays.
 fn recapture(board: &Board, color: Color, square: Square) -> i64 {
     let attackers = board.attacks_to(square, color, board.occupied());
     let Some(role) = Role::ALL.into_iter().find(|role| (attackers & board.by_role(*role)).any()) else { return 0 };

@@ -10,7 +10,7 @@ use crate::truth::uci::{Uci, moves_text, push_square, push_squares, separate};
 
 const ROLES: [Role; 6] = [Role::King, Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
 
-/// `king`.
+/// The name of a role, such as `king`.
 pub fn role_name(role: Role) -> &'static str {
     match role {
         Role::Pawn => "pawn",
@@ -22,7 +22,7 @@ pub fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// `White King`.
+/// The name of a piece, such as `White King`.
 pub fn piece_name(piece: Piece) -> &'static str {
     match (piece.color, piece.role) {
         (Color::White, Role::King) => "White King",
@@ -40,7 +40,7 @@ pub fn piece_name(piece: Piece) -> &'static str {
     }
 }
 
-/// `White King: ['g1'], White Pawn: ['a2', 'b3'], …`.
+/// The pieces and their squares: `White King: ['g1'], White Pawn: ['a2', 'b3'], …`.
 pub(crate) fn piece_arrangement(board: &Board) -> String {
     let mut text = String::with_capacity(512);
     for color in Color::ALL {
@@ -64,7 +64,7 @@ pub(crate) fn legal_moves(position: &Position, from: Option<Square>) -> String {
     moves_text(moves.map(|&played| Uci::of(played)).collect())
 }
 
-/// `Black Queen at h4`, in the order a1, b1, … h8.
+/// The pieces that give check, such as `Black Queen at h4`, in the order a1, b1, … h8.
 pub(crate) fn checkers(position: &Position) -> String {
     let (board, turn) = (position.board(), position.turn());
     let mut text = String::new();
@@ -86,7 +86,7 @@ pub(crate) fn checking_moves(position: &Position) -> String {
     moves_text(checking.map(|(played, ..)| Uci::of(played)).collect())
 }
 
-/// What of a piece is asked.
+/// The kind of a piece's squares that a task is about.
 #[derive(Clone, Copy)]
 pub(crate) enum SquareKind {
     Capture,
@@ -129,7 +129,7 @@ fn pin(board: &Board, square: Square) -> Option<Square> {
     pins.find_map(|[_, pinned, king]| (pinned == square).then_some(king))
 }
 
-/// Whether no piece attacks the king of `color` after its piece other than the king went from `from` to `to`.
+/// Returns true if no piece attacks the king of `color` after another piece of its side went from `from` to `to`.
 fn leaves_king_safe(board: &Board, color: Color, from: Square, to: Square) -> bool {
     let occupied = board.occupied().without(from).with(to);
     let safe = |king| (board.attacks_to(king, !color, occupied) & !Bitboard::from_square(to)).is_empty();

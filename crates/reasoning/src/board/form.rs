@@ -5,7 +5,7 @@ use std::fmt::Write;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingSide, Chess, Color, EnPassantMode, File, Position, Rank, Square};
 
-/// How a position is written.
+/// The form in which a position is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BoardForm {
     /// A drawing of ten lines, and a list of what it does not show: as the published items.

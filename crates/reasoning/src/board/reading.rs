@@ -4,7 +4,7 @@
 ///
 /// # Errors
 ///
-/// What is missing in a drawing. Whether the FEN is a position of a game is not looked at.
+/// A drawing lacks a line, which the error names. The FEN is not checked to be a position of a game.
 pub fn board_from_text(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.starts_with("8|") {

@@ -35,8 +35,8 @@ fn legal(position: &Chess, uci: &str) -> Option<Move> {
     (cwm_encoding::PlainMove::from(played).to_string() == uci).then_some(played)
 }
 
-/// Whether a sentence ends between these bytes, of which the last is followed by a move: at a line end, or at `.`, `!` or `?` before
-/// white space. The full stop behind the number of a move ends none.
+/// Returns true if a sentence ends between the byte `from` and `to`, at which a move begins: at a line end, or at `.`,
+/// `!` or `?` before white space. The full stop behind the number of a move ends none.
 fn ends_a_sentence(text: &str, from: usize, to: usize) -> bool {
     let between = &text[from..to];
     between.char_indices().any(|(at, character)| {

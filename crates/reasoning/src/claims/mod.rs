@@ -1,6 +1,6 @@
-//! What a text claims about a position, and whether it is true: that moves are legal, and that pieces stand on squares.
+//! The claims of a text about a position, and their truth: that moves are legal, and that pieces stand on squares.
 //!
-//! This is the measure of false statements without a judge: every move and every named piece of the thinking is looked up.
+//! They measure false statements without a judge: every move and every named piece of the thinking is checked.
 
 mod line;
 mod moves;
@@ -13,7 +13,7 @@ use shakmaty::{Chess, Color, Role, Square};
 
 use crate::reading::ReadAnswer;
 
-/// When a move that is claimed is true.
+/// The rule by which the claim of a move is true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClaimRule {
     /// It is legal in the item's position.
@@ -55,7 +55,7 @@ pub struct Claims {
 pub struct MoveClaim {
     /// The move, UCI in lower case.
     pub uci: String,
-    /// Whether it is legal.
+    /// True if it is legal by the [`ClaimRule`].
     pub is_true: bool,
     /// Its bytes in the text.
     pub bytes: Range<usize>,
@@ -70,7 +70,7 @@ pub struct PieceClaim {
     pub role: Role,
     /// Its square.
     pub square: Square,
-    /// Whether it stands there; without a colour one of either colour may.
+    /// True if it stands there; without a colour one of either colour may.
     pub is_true: bool,
     /// The bytes of the claim in the text.
     pub bytes: Range<usize>,
@@ -87,13 +87,13 @@ impl Claims {
         self.pieces.iter().filter(|claim| claim.is_true).count()
     }
 
-    /// Whether the answered move is among the claims; none without one move that was read.
+    /// True if the answered move is among the claims; none without one move that was read.
     pub fn grounded(&self, read: Option<&ReadAnswer>) -> Option<bool> {
         let Some(ReadAnswer::Move(uci)) = read else { return None };
         Some(self.moves.iter().any(|claim| claim.uci == *uci))
     }
 
-    /// Whether the answered move is the last claim of a move; none without one move that was read.
+    /// True if the answered move is the last claim of a move; none without one move that was read.
     pub fn last(&self, read: Option<&ReadAnswer>) -> Option<bool> {
         let Some(ReadAnswer::Move(uci)) = read else { return None };
         Some(self.moves.last().is_some_and(|claim| claim.uci == *uci))

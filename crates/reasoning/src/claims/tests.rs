@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// Whatever is a claim by the position is one by the line.
+    /// A claim that is true by the position is true by the line.
     #[test]
     fn the_line_only_adds_true_claims(text in "([a-h][1-8][a-h][1-8][ .\n]){0,12}") {
         let by = |rule| moves(&text, rule);

@@ -6,7 +6,7 @@ use cwm_questions::is_space;
 
 use crate::reading::before_last_answer;
 
-/// What stands before the last answer tag. Lines that draw a board are blank, so that all bytes keep their places.
+/// The text before the last answer tag. Lines that draw a board are blank, so that all bytes keep their places.
 pub(super) fn thinking(text: &str) -> Cow<'_, str> {
     let text = before_last_answer(text);
     if !text.contains('|') {

@@ -34,7 +34,8 @@ pub(super) struct Question {
     pub(super) answer: String,
 }
 
-/// A kind leaves the pot when it has no question, or as many as it may; a ticket that repeats a question is spent.
+/// Draws the questions of an example. A kind leaves the pot when it has no question, or as many as it may; a ticket
+/// that repeats a question is spent.
 pub(super) fn questions(
     facts: &Facts,
     wanted: usize,

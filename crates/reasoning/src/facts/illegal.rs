@@ -33,8 +33,8 @@ fn goes(played: PlainMove, from: Square, to: Square) -> bool {
     played.from == from && played.to == to
 }
 
-/// Where a piece goes if only the squares `occupied` hold pieces, but not onto an own piece. A pawn captures on any square if none
-/// holds a piece, else on those of the opponent.
+/// The squares that a piece reaches if only the squares `occupied` hold pieces, without those of own pieces. A pawn
+/// captures on any square if none holds a piece, else on those of the opponent.
 fn targets(position: &Chess, role: Role, from: Square, occupied: Bitboard) -> Bitboard {
     let color = position.turn();
     let reached = match role {

@@ -1,13 +1,13 @@
 //! The kinds of question.
 
-/// A kind of question.
+/// A kind of question, described by its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FactKind {
-    /// Whether a king is in check.
+    /// Yes if a king is in check.
     Check,
-    /// Whether a move is legal.
+    /// Yes if a move is legal.
     Legal,
-    /// Whether one kind of piece can take another.
+    /// Yes if one kind of piece can take another.
     Capture,
     /// The material of one side less that of the other.
     Material,
@@ -17,11 +17,11 @@ pub enum FactKind {
     OnlyCapture,
     /// The side that is ahead by more than 300 centipawns of material.
     LargeAdvantage,
-    /// Whether less than 120 centipawns of material are between the sides.
+    /// Yes if less than 120 centipawns of material are between the sides.
     Balanced,
     /// The win probability of the side to move, in percent.
     WinProbability,
-    /// Which of two squares is the better one for a piece.
+    /// The better one of two squares for a piece.
     WhichOfTwo,
 }
 
@@ -71,7 +71,7 @@ impl FactKind {
         FactKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Returns true if two questions ask the same. Of two squares that are compared, either may come first.
+    /// Returns true if two questions are the same. Of two squares that are compared, either may come first.
     pub(super) fn repeats(self, question: &str, other: &str) -> bool {
         question == other || (self == FactKind::WhichOfTwo && sorted_words(question) == sorted_words(other))
     }

@@ -1,4 +1,4 @@
-//! What can be asked about a board by rule, and the builder `factual` of such questions.
+//! Facts of a board by rule, and the builder `factual` of questions about them.
 
 mod builder;
 mod illegal;
@@ -14,14 +14,14 @@ use crate::values::Values;
 pub use builder::factual;
 pub use kind::FactKind;
 
-/// What can be asked about a position.
+/// The facts of a position that questions are about.
 pub struct Facts<'a> {
     position: &'a Chess,
     /// The legal moves.
     moves: MoveList,
     /// The moves that the opponent would have were it his turn; none while the side to move is in check.
     their_moves: MoveList,
-    /// What the legal moves are worth, if it is known.
+    /// The values of the legal moves, if they are known.
     values: Option<&'a Values>,
 }
 
@@ -29,7 +29,7 @@ pub struct Facts<'a> {
 pub type CapturePair = (Role, Role);
 
 impl<'a> Facts<'a> {
-    /// The facts of a position; `values` are what its legal moves are worth, if that is known.
+    /// The facts of a position; `values` are those of its legal moves, if they are known.
     pub fn of(position: &'a Chess, values: Option<&'a Values>) -> Facts<'a> {
         let their_moves = position.clone().swap_turn().map(|theirs| theirs.legal_moves()).unwrap_or_default();
         Facts { position, moves: position.legal_moves(), their_moves, values }
@@ -40,7 +40,7 @@ impl<'a> Facts<'a> {
         &self.moves
     }
 
-    /// Whose king is in check.
+    /// The side whose king is in check.
     pub fn in_check(&self) -> Option<Color> {
         self.position.is_check().then_some(self.position.turn())
     }
@@ -60,7 +60,7 @@ impl<'a> Facts<'a> {
         self.position.us().into_iter().map(|square| (square, moves_from(square))).collect()
     }
 
-    /// Which kind of piece can legally capture which; captures en passant do not count.
+    /// The pairs of kinds of piece among the legal captures; captures en passant do not count.
     pub fn capture_pairs(&self) -> Vec<CapturePair> {
         pairs(&self.moves)
     }

@@ -54,7 +54,7 @@ fn golden_facts() {
     }
 }
 
-/// What the golden row answers to a question of ours, from its text alone.
+/// The answer of the golden row to a question of ours, from its text alone.
 fn golden_answer(row: &Golden, question: &str) -> String {
     let yes = |yes: bool| if yes { "Yes" } else { "No" }.to_owned();
     let words: Vec<&str> = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -96,7 +96,7 @@ fn answers_are_those_of_the_golden_facts() {
     assert!(openings.len() >= 8, "{openings:?}");
 }
 
-/// Of middle-game positions, where no pool is empty, the shares of answers are the weights of the scenarios.
+/// In a middle-game position, where no pool is empty, the shares of answers are the weights of the scenarios.
 #[test]
 fn scenarios_have_their_weights() {
     let position = golden::position("r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP2BPPP/R1BQ1RK1 w - - 0 9");

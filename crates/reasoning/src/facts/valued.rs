@@ -61,7 +61,7 @@ impl Facts<'_> {
         (material.abs() > 300).then_some(Color::from_white(material > 0))
     }
 
-    /// Whether less than 120 centipawns of material are between the sides.
+    /// Returns true if less than 120 centipawns of material are between the sides.
     pub fn is_balanced(&self) -> bool {
         self.material().abs() < 120
     }

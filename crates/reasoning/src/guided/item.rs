@@ -1,4 +1,4 @@
-//! What a teacher is shown, and the example that its answer becomes.
+//! The item that shows a teacher a line, and the example that its answer becomes.
 
 use cwm_contract::Failure;
 use cwm_questions::truth::chess_of_fen;
@@ -18,9 +18,9 @@ use crate::texts;
 pub struct GuidedLine {
     /// Its moves, at least one, each legal after those before it.
     pub moves: Vec<Move>,
-    /// What the first move gains.
+    /// The gain of the first move.
     pub first_gain: i32,
-    /// What all of it gains.
+    /// The gain of the whole line.
     pub gain: i32,
 }
 
@@ -89,7 +89,7 @@ fn teachers_question(position: &Chess, form: BoardForm, mode: GuidedMode, line: 
     )
 }
 
-/// What kind of move the first is.
+/// The sentence that introduces the first move by its kind.
 fn introduction(mode: GuidedMode, line: &GuidedLine) -> &'static str {
     match (mode, line.first_gain) {
         (GuidedMode::Good, _) => "You consider a move that is strong.",

@@ -1,7 +1,7 @@
 //! The builder `guided`: a teacher explains whether a move is good, and is shown a line that an engine found.
 //!
-//! The teacher is another model: it answers items, and what it writes within answer tags becomes examples. This module draws the first
-//! moves and writes the items; the lines come from elsewhere.
+//! The teacher is another model: it answers items, and its texts within answer tags become examples. This module draws
+//! the first moves and writes the items; the caller has the lines of an engine.
 
 mod item;
 mod mode;

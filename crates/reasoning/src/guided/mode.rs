@@ -1,11 +1,11 @@
-//! Which first moves are explained, and the limits of the searches for their lines.
+//! The choice of the first moves that are explained, and the limits of the searches for their lines.
 
 use shakmaty::Move;
 
 use crate::draws::Draws;
 use crate::search::ScoredMove;
 
-/// Which first moves are explained.
+/// The kind of first moves that are explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GuidedMode {
     /// The best, if its line gains something.
@@ -91,7 +91,7 @@ impl GuidedMode {
         order.into_iter().map(|at| lines[at].played).collect()
     }
 
-    /// Whether a line that gains so many centipawns for the side that begins it is explained.
+    /// Returns true if a line that gains so many centipawns for the side that begins it is explained.
     pub fn keeps(self, gained: i32) -> bool {
         match self {
             GuidedMode::Good => gained >= 50,

@@ -1,4 +1,4 @@
-//! The items of judges: a position, the question about it and what was written, each fenced.
+//! The items of judges: a position, the question about it and the output, each fenced.
 
 use cwm_questions::{AnswerType, Item, Metadata};
 
@@ -8,7 +8,7 @@ use crate::texts;
 /// The fewest equals signs of a fence.
 const SHORTEST: usize = 8;
 
-/// What is judged: an answer to an item.
+/// The output that is judged: an answer to an item.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedOutput<'a> {
     /// The item.
@@ -17,7 +17,7 @@ pub struct JudgedOutput<'a> {
     pub run: &'a str,
     /// The number of the answer among those of the run to the item, from 0.
     pub sample: u64,
-    /// All that was written: the reasoning and the answer.
+    /// Its whole text: the reasoning and the answer.
     pub output: &'a str,
 }
 
@@ -55,8 +55,8 @@ pub fn judge_item(task: JudgeTask, judged: &JudgedOutput<'_>) -> Item {
     }
 }
 
-/// The output in the question of an item of a judge: what stands between the last two of its four fences. No other run of equals signs
-/// is as long as these.
+/// The output in the question of an item of a judge: the text between the last two of its four fences. No other run of
+/// equals signs is as long as these.
 pub(super) fn output_of(question: &str) -> Option<&str> {
     let fence = "=".repeat(longest_run(question));
     let parts: Vec<&str> = question.split(&fence).take(6).collect();

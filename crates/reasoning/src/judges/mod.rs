@@ -1,7 +1,7 @@
-//! Tasks that ask a language model to judge what another one wrote: how good its thinking is, which strategies it has, and what it
+//! Tasks in which a language model judges another one's output: the quality of its thinking, its strategies, and its
 //! claims.
 //!
-//! - `item`: an item about an output. `opinion`: a judge's answer, and how it is read.
+//! - `item`: an item about an output. `opinion`: reads a judge's answer.
 
 mod item;
 mod opinion;
@@ -19,9 +19,9 @@ pub const JUDGES: &str = "Judges";
 pub enum JudgeTask {
     /// Points for efficacy, efficiency and faithfulness.
     Quality,
-    /// Which of six strategies the thinking has.
+    /// The strategies of the thinking, out of six.
     Strategies,
-    /// Which moves and pieces the thinking names.
+    /// The moves and pieces that the thinking names.
     Claims,
 }
 

@@ -12,7 +12,7 @@ use super::item::output_of;
 use crate::claims::{ClaimRule, Claims, claims};
 use crate::reading::{Literal, last_answer, literal};
 
-/// What has points, in their order.
+/// The criteria that have points, in their order.
 const POINTS: [&str; 3] = ["efficacy", "efficiency", "faithfulness"];
 
 /// The most points.
@@ -27,13 +27,14 @@ const STRATEGIES: [&str; 6] =
 pub enum Opinion {
     /// Points of efficacy, efficiency and faithfulness, from 1 to 10.
     Quality([u8; 3]),
-    /// Whether there is enumeration, tree search, backtracking, self correction, subgoal setting and verification.
+    /// True for each that is there: enumeration, tree search, backtracking, self correction, subgoal setting,
+    /// verification.
     Strategies([bool; 6]),
     /// The number of moves and pieces that the output names.
     Claims {
         /// All of them.
         all: u64,
-        /// Those that are true in the item's position.
+        /// The number of them that are true in the item's position.
         are_true: u64,
     },
 }
@@ -49,8 +50,8 @@ impl Opinion {
         }
     }
 
-    /// Its measures by name, each with what it adds to two sums, of which the first divided by the second is the measure. Points are
-    /// divided by 10.
+    /// Its measures by name, each with a numerator and a denominator. The measure of several answers is the sum of the
+    /// numerators divided by that of the denominators. Points are divided by 10.
     pub fn measures(&self) -> Vec<(String, [f64; 2])> {
         match *self {
             Opinion::Quality(points) => {
@@ -90,7 +91,7 @@ impl fmt::Display for Opinion {
     }
 }
 
-/// What is needed to read any number of answers to an item of a judge.
+/// Reads any number of answers to an item of a judge.
 #[derive(Clone, Debug)]
 pub struct JudgeReader {
     task: JudgeTask,
@@ -104,8 +105,8 @@ impl JudgeReader {
     ///
     /// # Errors
     ///
-    /// The item's task is none of a judge, its input is no position, its metadata do not name what is judged, or its question has no
-    /// output between fences.
+    /// The item's task is none of a judge, its input is no position, its metadata do not name the judged answer, or its
+    /// question has no output between fences.
     pub fn new(item: &Item) -> Result<JudgeReader, Failure> {
         JudgeReader::of_item(item).map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))
     }
@@ -159,7 +160,7 @@ impl JudgeReader {
         })
     }
 
-    /// Whether the output has this quotation; an empty one is none.
+    /// Returns true if the output has this quotation; an empty one is none.
     fn has(&self, quotation: &str) -> bool {
         let quotation = folded(quotation);
         !quotation.is_empty() && self.output.contains(&quotation)

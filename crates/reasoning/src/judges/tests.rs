@@ -8,7 +8,7 @@ use super::*;
 /// A king in the corner behind his pawn.
 const FEN: &str = "7k/8/8/8/8/8/P7/K7 w - - 0 1";
 
-/// What is judged.
+/// The output that is judged.
 const OUTPUT: &str = "<think>I could play a2a3\n  or a2a4. My pawn is on a2.</think>\n<answer>a2a4</answer>";
 
 fn asked(task: JudgeTask, output: &str) -> Item {

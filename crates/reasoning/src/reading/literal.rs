@@ -1,6 +1,6 @@
 //! Literals as Python writes them.
 
-/// What a literal is, as far as answers need it.
+/// A literal, as far as answers need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
     /// A quoted text.
@@ -47,12 +47,12 @@ fn tuple(values: &[Literal]) -> Literal {
     if values.iter().all(is_hashable) { Literal::Other } else { Literal::Unhashable }
 }
 
-/// Returns true of what can be in a set.
+/// Returns true if the value can be in a set.
 fn is_hashable(value: &Literal) -> bool {
     !matches!(value, Literal::List(_) | Literal::Dictionary(_) | Literal::Unhashable)
 }
 
-/// What stands within brackets.
+/// The content of brackets.
 #[derive(Default)]
 struct Entries {
     /// The values; of a dictionary these are the keys.
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands within brackets, of which the first is next.
+    /// The content of brackets, of which the opening one is next.
     fn within(&mut self, end: char) -> Option<Entries> {
         self.next();
         self.depth += 1;
@@ -149,8 +149,8 @@ impl Parser<'_> {
         entries
     }
 
-    /// What stands up to `end`, which is taken. All entries of a dictionary have a colon and a second value, and those of a set have
-    /// none.
+    /// The entries up to `end`, which is taken. All entries of a dictionary have a colon and a second value, and those
+    /// of a set have none.
     fn entries(&mut self, end: Option<char>) -> Option<Entries> {
         let (mut entries, mut has_colons) = (Entries::default(), None);
         loop {
@@ -175,7 +175,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a quoted text stands for.
+    /// The value of the quoted text that is next.
     fn quoted(&mut self) -> Option<String> {
         let quote = self.rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
         let is_triple = self.rest.chars().take_while(|next| *next == quote).count() >= 3;
@@ -195,7 +195,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds what an escape stands for, of which the backslash is taken. One that is not known stands for itself.
+    /// Adds the character of an escape, of which the backslash is taken. An escape that is not known stands for itself.
     fn escaped(&mut self, text: &mut String) -> Option<()> {
         let digits = self.rest;
         let character = match self.next()? {
@@ -236,7 +236,7 @@ impl Parser<'_> {
     }
 }
 
-/// What follows the number with which a text begins, a sign before it included.
+/// The rest behind the number with which a text begins, a sign before it included.
 fn number(text: &str) -> Option<&str> {
     let text = text.strip_prefix(['+', '-']).map_or(text, |after| after.trim_start_matches(SPACE));
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! What a model's text answers.
+//! Reads the answer in a model's text.
 //!
 //! - `tags`: the text within the last answer tags.
 //! - `literal`: Python's literals.
@@ -12,7 +12,7 @@ mod tags;
 pub(crate) use literal::{Literal, literal};
 pub(crate) use tags::{before_last_answer, last_answer};
 
-/// How the answer is found in a text.
+/// The rule by which the answer is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// As the published programs do.
@@ -40,12 +40,12 @@ impl Reading {
     }
 }
 
-/// What was read; its texts need not be moves.
+/// The answer that was read; its texts need not be moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadAnswer {
-    /// Where one move is wanted.
+    /// One move, where one is wanted.
     Move(String),
-    /// Where a list is wanted; a move may be there twice.
+    /// A list, where one is wanted; a move may be there twice.
     Moves(Vec<String>),
 }
 

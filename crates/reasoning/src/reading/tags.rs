@@ -15,7 +15,7 @@ pub fn last_answer(text: &str) -> Option<&str> {
     found.map(strip)
 }
 
-/// What stands before the last opening tag; all of a text without one.
+/// The text before the last opening tag; all of a text without one.
 pub fn before_last_answer(text: &str) -> &str {
     text.rfind(OPEN).map_or(text, |start| &text[..start])
 }

@@ -9,7 +9,7 @@ fn text(text: &str) -> Option<Literal> {
     Some(Literal::Text(text.to_owned()))
 }
 
-/// What CPython 3.11's `ast.literal_eval` makes of these; none where it fails.
+/// The results of CPython 3.11's `ast.literal_eval`; none where it fails.
 #[test]
 fn literals_are_those_of_python() {
     let list =

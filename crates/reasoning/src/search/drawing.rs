@@ -1,8 +1,8 @@
-//! Which moves of a position a search looks at.
+//! Draws the moves of a position that a search looks at.
 
 use crate::draws::Draws;
 
-/// How moves are drawn by their values.
+/// The rule by which moves are drawn by their values.
 #[derive(Debug, PartialEq)]
 pub(super) struct Rule {
     /// The fewest moves, if there are as many.

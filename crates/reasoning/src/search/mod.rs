@@ -38,9 +38,10 @@ pub struct ScoredMove {
 pub struct VerbalisedSearch {
     /// The example.
     pub example: Example,
-    /// The nodes of its tree.
+    /// The number of nodes of its tree.
     pub nodes: usize,
-    /// Those whose minimax is more than 100 centipawns from the engine's value of the move: there the engine contradicts itself.
+    /// The number of nodes whose minimax is more than 100 centipawns from the engine's value of the move: there the
+    /// engine contradicts itself.
     pub contradicted: usize,
 }
 
@@ -49,7 +50,7 @@ pub struct VerbalisedSearch {
 ///
 /// # Errors
 ///
-/// Those of `lines`.
+/// The errors of `lines`.
 pub fn verbalised<E>(
     position: &Chess,
     form: BoardForm,

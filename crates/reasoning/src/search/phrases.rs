@@ -2,7 +2,7 @@
 
 use crate::draws::Draws;
 
-/// Which phrases are used.
+/// The choice of phrases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wording {
     /// The first phrase of each kind.
@@ -27,7 +27,7 @@ pub(super) struct Phrases {
     pub(super) own_pruned: &'static [&'static str],
     pub(super) opponent_pruned: &'static [&'static str],
     pub(super) last: &'static [&'static str],
-    /// What a board of so many centipawns is called.
+    /// The phrase for a board of so many centipawns.
     pub(super) board_value: fn(i32, &mut Draws) -> &'static str,
 }
 

@@ -5,14 +5,14 @@ use super::tree::Node;
 use crate::draws::Draws;
 use crate::pieces::{move_in_words, uci};
 
-/// How far a root move may be behind the best one before its lines are left out, in centipawns.
+/// The centipawns that a root move may be behind the best one before its lines are left out.
 const ROOT_BEHIND: i32 = 100;
 
-/// How far a move may be behind the best of its position before its lines are left out, in centipawns.
+/// The centipawns that a move may be behind the best of its position before its lines are left out.
 const BEHIND: i32 = 60;
 
-/// What the assistant writes: the search between thinking tags, and the move of `best` between answer tags. A root move far behind
-/// the best has its lines all the same with the probability `weak_root_lines`.
+/// The assistant's text: the search between thinking tags, and the move of `best` between answer tags. A root move far
+/// behind the best has its lines all the same with the probability `weak_root_lines`.
 pub(super) fn target(
     roots: &[Node],
     best: &Node,

@@ -9,7 +9,7 @@ use super::{MATE, ScoredMove};
 /// The plies below a root move. With at most two moves drawn in each position a root move has at most seven nodes.
 const PLIES_BELOW: u8 = 2;
 
-/// Where the values of moves, and the moves that are looked at, come from.
+/// The source of the values of moves, and of the moves that are looked at.
 pub(super) trait Branching {
     type Error;
 
@@ -34,7 +34,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Whether it is a move of the root player.
+    /// Returns true if it is a move of the root player.
     pub(super) fn is_own(&self) -> bool {
         self.depth.is_multiple_of(2)
     }

@@ -1,4 +1,4 @@
-//! Items from a position and what its moves are worth.
+//! Items from a position and the values of its moves.
 
 use cwm_encoding::PlainMove;
 use cwm_questions::truth::role_name;
@@ -31,9 +31,9 @@ pub fn build_item(
     Some(item(task, position, values, options, asked))
 }
 
-/// What differs between items of a position.
+/// The parts in which items of a position differ.
 struct ItemDetails {
-    /// What the question names: candidates, or a piece.
+    /// The subject of the question: candidates, or a piece.
     subject: String,
     correct_answer: String,
     metadata: Vec<(&'static str, Value)>,

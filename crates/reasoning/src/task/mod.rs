@@ -45,7 +45,7 @@ impl ReasoningTask {
         ReasoningTask::ALL.into_iter().find(|task| task.name() == name)
     }
 
-    /// Whether a list of moves is the answer, and not one move.
+    /// Returns true if the answer is a list of moves, and not one move.
     pub fn wants_a_list(self) -> bool {
         self == ReasoningTask::LegalMoves
     }
@@ -57,10 +57,10 @@ impl fmt::Display for ReasoningTask {
     }
 }
 
-/// How items are made; the default is the published way.
+/// The options of items; the default is the published way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskOptions {
-    /// How the position is written.
+    /// The form in which the position is written.
     pub board: BoardForm,
     /// Candidates other than the answer are worse (better, if the worst is wanted) than it by more than this win probability.
     pub threshold: f64,

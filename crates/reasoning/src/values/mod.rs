@@ -1,4 +1,4 @@
-//! What every legal move of a position is worth: its win probability.
+//! The values of the legal moves of a position: their win probabilities.
 
 mod metadata;
 mod scaling;
@@ -24,7 +24,7 @@ impl Values {
     ///
     /// # Errors
     ///
-    /// There is none; a move is there twice; a value is not between 0 and 1.
+    /// There is no move; a move is there twice; a value is not between 0 and 1.
     pub fn new(moves: Vec<(String, f64)>) -> Result<Values, String> {
         if moves.is_empty() {
             return Err("there is no move with a value".to_owned());

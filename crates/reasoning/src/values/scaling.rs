@@ -2,7 +2,7 @@
 
 use super::Values;
 
-/// How a legal move is rewarded by what the legal moves are worth.
+/// The scale of a legal move's reward among the values of the legal moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scaling {
     /// From 0 for the least value to 1 for the greatest.

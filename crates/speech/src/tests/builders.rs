@@ -1,4 +1,4 @@
-//! What the builders of examples write can be said.
+//! The language has words for all that the builders of examples write.
 
 use std::convert::Infallible;
 

@@ -23,7 +23,7 @@ use cwm_models::parameters::{Layout, Weights};
 use self::composed::ComposedArrays;
 use crate::optimiser::{AdamW, AdamWOptions, Factors};
 
-/// What a training changes, on a device. A sum of gradients to which nothing was added is zero.
+/// The arrays that training changes, on a device. A sum of gradients to which nothing was added is zero.
 trait Arrays: Debug {
     /// Weights, first and second moments and the snapshot, in declaration order.
     fn to_host(&self) -> [Vec<f32>; 4];
@@ -65,7 +65,7 @@ trait Arrays: Debug {
     fn gradient_to_host(&mut self) -> Vec<f32>;
 }
 
-/// What the host learns at the end of a step.
+/// The results of a step for the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepEnd {
     /// Sum of all losses, in f64 and in their order.

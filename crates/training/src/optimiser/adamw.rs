@@ -73,12 +73,12 @@ pub(crate) struct Factors {
     pub rate: f32,
     /// The factor of the root of the second moment.
     pub root: f32,
-    /// Added to that.
+    /// The term that is added to that root.
     pub epsilon: f32,
 }
 
 impl Factors {
-    /// Those of update `updates`, counted from 1.
+    /// The factors of update `updates`, counted from 1.
     pub fn new(options: AdamWOptions, updates: u64, clip: f64, learning_rate: f64, decays: bool) -> Self {
         let AdamWOptions { beta1, beta2, epsilon, weight_decay } = options;
         let updates = updates as f64;

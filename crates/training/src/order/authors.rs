@@ -78,8 +78,8 @@ struct Stream {
 }
 
 impl WorkerStreams {
-    /// Those of epoch `epoch`: the shards in the order of CPython's `random.Random(seed + 1009 * epoch).shuffle`, dealt to
-    /// `workers` processes in turn; without any the program reads them itself, which is one stream too.
+    /// The streams of epoch `epoch`: the shards in the order of CPython's `random.Random(seed + 1009 * epoch).shuffle`,
+    /// dealt to `workers` processes in turn; without any the program reads them itself, which is one stream too.
     pub fn new(shards: &Shards, workers: usize, batch_size: usize, seed: u64, epoch: u64) -> Self {
         let mut order: Vec<usize> = (0..shards.len()).collect();
         MersenneTwister::from_integer(u128::from(seed) + SEED_STEP * u128::from(epoch)).shuffle(&mut order);

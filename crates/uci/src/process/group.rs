@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// What the guard runs: when its input closes, it kills its whole group, itself included.
+/// The guard's script: when its input closes, it kills its whole group, itself included.
 const GUARD: &str = "read line; kill -KILL 0";
 
 /// A process group with a guard: a shell that waits until this process has ended, however it ended, and then kills the

@@ -11,7 +11,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Appends what was read.
+    /// Appends bytes that were read.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.taken);
         self.searched -= self.taken;
@@ -19,7 +19,7 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole line, without its end. What is no UTF-8 is replaced.
+    /// The next whole line, without its end. Bytes that are no UTF-8 are replaced.
     pub fn next_line(&mut self) -> Option<String> {
         match self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
             Some(at) => {
@@ -35,7 +35,7 @@ impl Lines {
         }
     }
 
-    /// What follows the last whole line, once no more will come.
+    /// The text after the last whole line, once no more will come.
     pub fn rest(&mut self) -> Option<String> {
         let rest = text(&self.bytes[self.taken..]);
         *self = Lines::default();

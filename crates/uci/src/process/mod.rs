@@ -25,13 +25,13 @@ const RECENT_LINES: usize = 5;
 /// The most bytes that are read of a program that has ended.
 const LAST_BYTES: u64 = 1 << 20;
 
-/// How often a request to stop is looked for.
+/// The interval between two checks for a request to stop.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a program may take to end after `quit`, or after it closed its output.
+/// The time that a program has to end after `quit`, or after it closed its output.
 const PATIENCE_FOR_END: Duration = Duration::from_millis(500);
 
-/// A running program. Dropping it asks it to quit, and then kills it with all that it started.
+/// A running program. Dropping it sends `quit`, and then kills it with all that it started.
 pub struct Process {
     child: Child,
     group: Group,
@@ -58,16 +58,16 @@ pub struct ExchangeLimits<'a> {
     pub cancellation: &'a Cancellation,
 }
 
-/// Why there is no line.
+/// The reason why there is no line.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The time is over.
     Late,
     /// The program wrote too many bytes.
     Flood,
-    /// The program closed its output or ended; its exit status in words.
+    /// The program closed its output or ended; its exit status as text.
     Ended(String),
-    /// The stage was asked to stop.
+    /// The stage was cancelled.
     Cancelled,
     /// The system refuses.
     System(io::Error),
@@ -80,7 +80,7 @@ impl From<io::Error> for ExchangeError {
 }
 
 impl ExchangeLimits<'_> {
-    /// The time until the next look for a request to stop.
+    /// The time until the next check for a request to stop.
     fn interval(&self) -> Result<Duration, ExchangeError> {
         if self.cancellation.is_cancelled() {
             return Err(ExchangeError::Cancelled);
@@ -92,7 +92,7 @@ impl ExchangeLimits<'_> {
     }
 }
 
-/// How a user gets an engine.
+/// The hint about the installation of an engine.
 const INSTALL: &str = "apt-get install stockfish: Debian's is /usr/games/stockfish";
 
 /// Checks that a program can be started: a file that may be executed.
@@ -212,7 +212,7 @@ impl Process {
         self.group.kill();
     }
 
-    /// Reads what has arrived, or waits so long for something.
+    /// Reads the output that has arrived, or waits at most so long for some.
     fn receive(&mut self, at_most: Duration) -> io::Result<()> {
         let mut waiting = Vec::with_capacity(2);
         waiting.extend(self.output.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
@@ -232,7 +232,7 @@ impl Process {
         Ok(())
     }
 
-    /// What is known of the end of a program that has closed its output or its input.
+    /// The error of a program that has closed its output or its input, with its exit status.
     fn ended(&mut self) -> ExchangeError {
         let end = Instant::now() + PATIENCE_FOR_END;
         // Its last lines give the reason.

@@ -1,4 +1,4 @@
-//! Programs that are no engines, and engines that misbehave: an error in words each, and within the limits.
+//! Programs that are no engines, and engines that misbehave: each causes an error as text, and within the limits.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn start(program: &Path, settings: Settings, time: Duration) -> Failure {
     }
 }
 
-/// What the engine with this fault answers to two questions about the initial position.
+/// Queries the engine with this fault twice about the initial position, and returns its second answer.
 fn ask(fault: &str, limit: &Limit) -> Result<Answer, Failure> {
     let (_folder, program) = bad_engine(fault);
     let mut engine = Engine::start(&program, Settings::default())?;

@@ -101,7 +101,7 @@ impl Draws {
     }
 }
 
-/// How often the rule takes each line, of 20,000 times.
+/// The share of each line in 20,000 choices of the rule.
 fn shares(level: Level, scores: &[Score]) -> Vec<f64> {
     let (mut draws, mut counts) = (Draws(1), vec![0.0; scores.len()]);
     for _ in 0..20_000 {

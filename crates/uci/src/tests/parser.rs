@@ -1,4 +1,4 @@
-//! What engines write is read by `shakmaty-uci`; here is what we rely on.
+//! Tests of `shakmaty-uci`, the parser of engines' output: the behaviour that we rely on.
 
 use proptest::prelude::*;
 use shakmaty::uci::UciMove;

@@ -1,4 +1,4 @@
-//! Where Stockfish is. Stages that use engines have this file in their tests, too.
+//! Finds Stockfish. Stages that use engines have this file in their tests, too.
 
 use std::path::PathBuf;
 

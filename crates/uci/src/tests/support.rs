@@ -1,4 +1,4 @@
-//! What tests use: the engine, the golden data, and engines that misbehave.
+//! Support for tests: the engine, the golden data, and engines that misbehave.
 
 use std::fs;
 use std::path::{Path, PathBuf};

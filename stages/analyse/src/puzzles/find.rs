@@ -1,4 +1,4 @@
-//! Where puzzles begin, and how they go on.
+//! Finds puzzles: their first positions and their solutions.
 
 use cwm_contract::Failure;
 use cwm_evaluations::Score;
@@ -18,7 +18,7 @@ pub struct AnalysedPosition {
     pub position: Chess,
     /// The first moves of its lines, each with its value for the side to move; the best first, two at most.
     pub moves: Vec<(Move, Option<Score>)>,
-    /// Nodes after which the engine held to the best move.
+    /// Nodes after which the best move did not change any more.
     pub effort: f64,
 }
 
@@ -54,7 +54,7 @@ fn worth(score: Score) -> i32 {
 ///
 /// # Errors
 ///
-/// What `analyse` fails with.
+/// `analyse` fails.
 pub fn find(
     before: &AnalysedPosition,
     played: Move,

@@ -10,14 +10,14 @@ pub struct Puzzle {
     pub fen: String,
     /// The mistake and the solution, UCI.
     pub moves: Vec<String>,
-    /// Nodes after which the engine held to the solver's moves.
+    /// Nodes after which the engine's choice of the solver's moves did not change any more.
     pub effort: f64,
-    /// What rules see of the solution.
+    /// The themes of the solution that rules find.
     pub themes: Vec<&'static str>,
 }
 
 impl Puzzle {
-    /// Its row. The id is made of its content; the rating is a proxy, as its column `GameUrl` has it; nobody played it.
+    /// Its row. The id is a hash of its content; the rating is a proxy, as `GameUrl` states; it was never played.
     pub fn row(&self) -> String {
         let moves = self.moves.join(" ");
         let digest = blake3::hash(format!("{} {moves}", self.fen).as_bytes()).to_hex();

@@ -173,7 +173,7 @@ fn a_programs_puzzles_do_not_depend_on_cores_and_interruptions() {
     }
 }
 
-/// Whether the side to move mates in so many of its moves, by full search.
+/// Returns true if the side to move mates in so many of its moves, by full search.
 fn mates_in(position: &Chess, moves: u32) -> bool {
     moves > 0
         && position.legal_moves().iter().any(|&played| {
@@ -183,7 +183,7 @@ fn mates_in(position: &Chess, moves: u32) -> bool {
         })
 }
 
-/// Whether every move of the side to move lets the other side mate in so many moves.
+/// Returns true if every move of the side to move lets the other side mate in so many moves.
 fn is_mated_in(position: &Chess, moves: u32) -> bool {
     position.legal_moves().iter().all(|&played| {
         let mut after = position.clone();

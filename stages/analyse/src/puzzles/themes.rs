@@ -1,4 +1,4 @@
-//! What rules see of a puzzle's solution, by Lichess's names of themes.
+//! The themes of a puzzle's solution that rules find, by Lichess's names.
 
 use shakmaty::attacks::{aligned, king_attacks};
 use shakmaty::{Chess, Move, Position, Rank, Role, Square};
@@ -138,7 +138,7 @@ fn sacrifices(solution: &[Move]) -> bool {
     !first.is_promotion() && reply.is_capture() && reply.to() == first.to() && worth(first.role()) - gained >= 2
 }
 
-/// Where the moved piece stands, and what it is; nothing after castling.
+/// The square and the role of the moved piece; `None` after castling.
 fn moved(step: &Step) -> Option<(Square, Role)> {
     let square = Some(step.played.to()).filter(|_| !step.played.is_castle())?;
     Some((square, step.after.board().role_at(square)?))

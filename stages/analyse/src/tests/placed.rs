@@ -68,7 +68,7 @@ fn our_own_engine_sees_mates_and_draws() {
         for line in &row.lines {
             let mut next = position.clone();
             next.play_unchecked(legal(&position, PlainMove::from_packed(line.moves[0]).unwrap()).unwrap());
-            // What is plain from the rules: mates, and positions that nobody can win.
+            // Positions that the rules decide: mates, and positions that neither side can win.
             if next.is_checkmate() {
                 mates += 1;
                 assert_eq!(line.score, Some(Score::Mate(1)), "{}", row.fen);

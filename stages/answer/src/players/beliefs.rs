@@ -1,4 +1,4 @@
-//! What a world model believes: the labels of the positions that items ask about, from a file of predictions.
+//! The labels that a world model predicts for the positions of items, from a file of predictions.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ use serde_json::Value;
 pub struct Beliefs(HashMap<(String, u64), [u8; LABELS]>);
 
 impl Beliefs {
-    /// Reads those of the positions that these items ask about.
+    /// Reads the labels of the positions that these items are about.
     ///
     /// # Errors
     /// The file is no file of predictions.

@@ -1,4 +1,4 @@
-//! What an engine answers: its move, and its evaluation on the options.
+//! Answers of an engine: its best move, or the option nearest to its evaluation.
 
 use cwm_contract::{Context, Failure, FailureKind};
 use cwm_game::GameState;
@@ -11,7 +11,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 use super::by_rules;
 use crate::config::Config;
 
-/// A program that speaks UCI, or our own engine.
+/// A UCI program, or our own engine.
 pub struct Engine<'c> {
     config: &'c Config,
     context: &'c Context,

@@ -4,7 +4,7 @@ use cwm_contract::Failure;
 use cwm_questions::Item;
 use cwm_reasoning::{Draws, ReasoningTask, Verifier};
 
-/// How an item is answered.
+/// The rule by which an item is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
     /// So that the reward is 1: by the best move, the right candidate, the whole list.
@@ -65,7 +65,7 @@ fn some_of<'a>(moves: &[&'a str], draws: &mut Draws) -> Vec<&'a str> {
     if chosen.is_empty() { draws.one_of(moves).copied().into_iter().collect() } else { chosen }
 }
 
-/// How good each choice is as an answer, from 0 to 1.
+/// The value of each choice as an answer, from 0 to 1.
 fn goodness(item: &Item, verifier: &Verifier, choices: &[&str]) -> Result<Vec<f64>, Failure> {
     let values = verifier.values().ok_or_else(|| {
         Failure::input(format!("{}: its metadata lack `values`, by which an engine answers", item.task_id))

@@ -21,11 +21,11 @@ use beliefs::Beliefs;
 use engine::Engine;
 use graded::Way;
 
-/// Who answers.
+/// A player that needs no server.
 pub enum Player<'c> {
-    /// Gives the key.
+    /// Answers with the key.
     Oracle,
-    /// Draws.
+    /// Draws answers by chance with this seed.
     Random(u64),
     /// Computes what rules can: these keys, and guesses elsewhere.
     Rules(Keys),
@@ -36,7 +36,7 @@ pub enum Player<'c> {
 }
 
 impl<'c> Player<'c> {
-    /// By the parameters; it is to answer these items.
+    /// The player of the parameters, for these items.
     ///
     /// # Errors
     /// The predictions cannot be read.
@@ -75,7 +75,7 @@ impl<'c> Player<'c> {
         })
     }
 
-    /// How it answers graded items; none if it does not.
+    /// The rule by which it answers graded items; `None` if it does not answer them.
     fn way(&self) -> Option<Way> {
         match self {
             Player::Oracle => Some(Way::Oracle),
@@ -163,7 +163,7 @@ fn terminal_line(answer: &str) -> String {
     format!("FINAL ANSWER: {answer}")
 }
 
-/// The entry with its response; without one, the item was not asked.
+/// The entry with its response; without one, it is marked as not asked.
 fn with_text(entry: Entry, text: Option<String>) -> Entry {
     let finish = if text.is_some() { "stop" } else { NOT_ASKED };
     Entry { response: text.unwrap_or_default(), finish: Some(finish.to_owned()), ..entry }

@@ -1,4 +1,4 @@
-//! Asks all questions that have no answer, over many connections at once.
+//! Sends all questions that have no answer, over many connections at once.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -20,15 +20,15 @@ use crate::config::Config;
 use crate::entry::Entry;
 use crate::question::Question;
 
-/// Between two notes on attempts; the others are in the log.
+/// The least time between two notes on attempts; the others are in the log.
 const NOTE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The most bytes of an answer for each token, and as many more for whatever else comes.
 const BYTES_A_TOKEN: u64 = 32;
 const MORE_BYTES: u64 = 1 << 20;
 
-/// Asks the questions without an answer in the journal, which keeps each answer as it comes, and each question that has none
-/// after all attempts; what it keeps cost `spent` dollars.
+/// Sends the questions without an answer in the journal, which keeps each answer as it comes, and each question that has
+/// none after all attempts. Its entries so far cost `spent` dollars.
 ///
 /// # Errors
 /// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was cancelled.
@@ -112,7 +112,7 @@ pub fn ask(
     }
 }
 
-/// Keeps what has come: it is paid for.
+/// Keeps the answers that have come: they are paid for.
 fn keep(messages: &Receiver<Message>, journal: &Journal<Entry>) -> Result<(), Failure> {
     for message in messages.try_iter() {
         if let Message::Answer(index, entry) | Message::Unanswered(index, entry, _) = message {

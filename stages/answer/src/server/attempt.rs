@@ -18,7 +18,7 @@ use super::reply::Reply;
 /// The most bytes that are read of a refusal.
 const LONGEST_REFUSAL: u64 = 64 << 10;
 
-/// What all requests share.
+/// The server's address and key, and the limits of an answer, which all requests share.
 pub struct Connection {
     /// The HTTP client.
     pub agent: Agent,

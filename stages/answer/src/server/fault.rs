@@ -1,4 +1,4 @@
-//! Why an attempt gave no answer.
+//! Reasons why an attempt gave no answer.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 
 use crate::entry::Usage;
 
-/// The reason.
+/// The reason why an attempt gave no answer.
 #[derive(Debug)]
 pub enum Fault {
     /// Another attempt may succeed.
@@ -19,18 +19,19 @@ pub enum Fault {
     Fatal(Failure),
 }
 
-/// A fault after which the question is asked again.
+/// A fault after which the question is sent again.
 #[derive(Debug)]
 pub struct TransientFault {
     /// The fault as `answers` has it.
     pub fault: &'static str,
-    /// What happened.
+    /// The description of the fault.
     pub message: String,
     /// The time that the server wants to pass before the next request.
     pub after: Option<Duration>,
     /// True if it concerns the server and not this question alone, so that all questions wait.
     pub is_shared: bool,
-    /// What the server counted; where it did not, the pieces that had arrived are the completion's tokens.
+    /// The tokens and the cost that the server reports; without them, the pieces that had arrived count as the completion's
+    /// tokens.
     pub usage: Box<Usage>,
 }
 

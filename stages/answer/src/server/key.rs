@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 
-/// What stands in place of the key in texts of the server.
+/// The text in place of the key in texts of the server.
 const REPLACEMENT: &str = "(key)";
 
 /// Shorter ones are no secrets, such as `none` or `EMPTY`.
@@ -13,7 +13,7 @@ const SHORTEST_SECRET: usize = 12;
 pub struct ServerKey(Option<String>);
 
 impl ServerKey {
-    /// As the environment variable `variable` has it.
+    /// Reads the key in the environment variable `variable`.
     ///
     /// # Errors
     /// It holds characters that no header may have.

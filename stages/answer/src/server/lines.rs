@@ -12,7 +12,7 @@ pub struct Lines<R> {
     longest: usize,
     /// The longest time without content.
     timeout: Duration,
-    /// When content came last.
+    /// The time of the last content.
     last: Instant,
 }
 
@@ -22,7 +22,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, longest, timeout, last: Instant::now() }
     }
 
-    /// Content has come: the time without it begins anew.
+    /// Restarts the time without content, since some has come.
     pub fn mark_content(&mut self) {
         self.last = Instant::now();
     }
@@ -61,7 +61,7 @@ impl<R: BufRead> Lines<R> {
     /// All that is left.
     ///
     /// # Errors
-    /// As [`Lines::next_line`].
+    /// Those of [`Lines::next_line`].
     pub fn rest(&mut self) -> Result<Vec<u8>, Fault> {
         let mut rest = Vec::new();
         self.read(&mut rest, None)?;

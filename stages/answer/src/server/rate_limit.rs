@@ -1,4 +1,4 @@
-//! When the next request may be sent: waits and the rate, shared by all connections.
+//! The time at which the next request may be sent: waits and the rate, shared by all connections.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// So many requests a minute, at an even pace.
+    /// A limit of so many requests a minute, at an even pace.
     pub fn new(requests_per_minute: Option<u64>) -> Self {
         let interval =
             requests_per_minute.map_or(Duration::ZERO, |requests| Duration::from_secs(60).div_f64(requests as f64));

@@ -1,4 +1,4 @@
-//! What a server refuses, and in which words.
+//! Faults by the status and the message of a server's refusal.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 
-/// The most characters of a server's words in a message.
+/// The most characters of a server's text in a message.
 const LONGEST_WORDS: usize = 300;
 
 /// The fault of a response with another status than 200.
@@ -74,7 +74,7 @@ pub fn of_object(error: &Value, json: &[u8], key: &ServerKey) -> Fault {
     }
 }
 
-/// A server's words without the key, in one line that a terminal shows harmlessly.
+/// A server's text without the key, cut to one line that is safe for a terminal.
 pub fn words_of(text: &str, key: &ServerKey) -> String {
     // Before the cut, which could leave a part of the key.
     let text = key.redact(text.to_owned());

@@ -8,16 +8,16 @@ use super::key::ServerKey;
 use super::refusal::words_of;
 use crate::entry::Usage;
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default, PartialEq)]
 pub struct Reply {
     /// The visible text.
     pub content: String,
     /// The reasoning, if it came apart.
     pub reasoning: Option<String>,
-    /// Why the text ends.
+    /// The reason why the text ends.
     pub finish: Option<String>,
-    /// What the server counted.
+    /// The tokens and the cost that the server reports.
     pub usage: Usage,
     /// True if the server sent a cost or a count that is none.
     pub has_bad_usage: bool,
@@ -82,7 +82,7 @@ impl Reply {
         self.finish.is_some()
     }
 
-    /// Checks that there is an answer: text, or the server's word that the tokens were used up before.
+    /// Checks that there is an answer: text, or the reason `length`, if the tokens were used up before it.
     ///
     /// # Errors
     /// There is none.

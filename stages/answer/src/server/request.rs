@@ -14,7 +14,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// By the parameters.
+    /// The requests of the parameters.
     ///
     /// # Errors
     /// A value of `extra` cannot be sent.

@@ -1,4 +1,4 @@
-//! What answers cost.
+//! The cost of answers.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// As the parameter has them; `None` if it is empty.
+    /// The prices of the parameter; `None` if it is empty.
     pub fn of_parameter(prices: &BTreeMap<String, f64>) -> Option<Self> {
         Some(Prices { input: *prices.get("input")?, output: *prices.get("output")? })
     }
@@ -29,7 +29,7 @@ impl Prices {
     }
 }
 
-/// About how many tokens a prompt of so many characters has.
+/// An estimate of the number of tokens of a prompt of so many characters.
 pub fn tokens_of(characters: usize) -> f64 {
     characters as f64 / CHARACTERS_A_TOKEN
 }

@@ -1,4 +1,4 @@
-//! One connection: takes a question, and asks until there is an answer.
+//! One connection: takes a question, and sends it until there is an answer.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -21,21 +21,21 @@ use crate::question::Question;
 /// The longest wait that a server may require; after it, the attempt is made all the same.
 const LONGEST_REQUIRED_WAIT: Duration = Duration::from_secs(3_600);
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct SharedState {
-    /// The questions to ask.
+    /// The questions to send, each with its number.
     pub questions: Vec<(usize, Question)>,
-    /// The first of them that nobody has taken.
+    /// The index of the first of them that no connection has taken.
     pub next: AtomicUsize,
-    /// How they are sent.
+    /// The maker of their bodies.
     pub requests: Requests,
-    /// Where they are sent.
+    /// The connection to the server.
     pub connection: Arc<Connection>,
-    /// When they are sent.
+    /// The times at which they may be sent.
     pub rate_limit: RateLimit,
     /// True if a question without an answer is counted and does not fail the stage.
     pub counts_faults: bool,
-    /// What tokens cost.
+    /// The prices of tokens.
     pub prices: Option<Prices>,
     /// Dollars after which no question is taken.
     pub budget: Option<f64>,
@@ -64,15 +64,15 @@ impl SharedState {
 pub enum Message {
     /// An answer, to the question of this number.
     Answer(usize, Box<Entry>),
-    /// A question without an answer after all attempts: its number, what became of it, and why.
+    /// A question without an answer after all attempts: its number, its entry, and the reason.
     Unanswered(usize, Box<Entry>, Failure),
     /// A failure that ends the stage.
     Failed(Failure),
-    /// Something that a person may want to know.
+    /// A note for the user.
     Note(String),
 }
 
-/// Works until no question is left, or nobody listens any more.
+/// Works until no question is left, the run ends, or the receiver is gone.
 pub fn work(shared: &SharedState, sender: &SyncSender<Message>) {
     while !shared.ending.is_cancelled() && !shared.is_budget_spent() {
         let Some((index, question)) = shared.questions.get(shared.next.fetch_add(1, Ordering::Relaxed)) else { return };
@@ -93,7 +93,7 @@ pub fn work(shared: &SharedState, sender: &SyncSender<Message>) {
     }
 }
 
-/// Asks one question; `None` if the stage ends before there is an answer.
+/// Sends one question until there is an answer; `None` if the stage ends before.
 fn answer(shared: &SharedState, index: usize, question: &Question, sender: &SyncSender<Message>) -> Option<Message> {
     let body = shared.requests.body(&question.prompt);
     let mut entry = Entry::new(question);
@@ -147,8 +147,8 @@ fn unanswered(index: usize, entry: Entry, fault: &str, failure: Failure) -> Mess
     Message::Unanswered(index, Box::new(entry), failure)
 }
 
-/// What the server requires, else twice as long as last time and up to half as much again, so that connections do not come back
-/// all at once.
+/// The wait that the server requires, else twice the last one and up to half as much again, so that connections do not
+/// come back all at once.
 fn wait_after(settings: &Settings, entry: &Entry, again: &TransientFault) -> Duration {
     if let Some(required) = again.after {
         return required.min(LONGEST_REQUIRED_WAIT);

@@ -1,4 +1,4 @@
-//! The process is killed at any instant, and no answer that was kept is asked for again.
+//! The process is killed at any instant, and no question is sent again whose answer was kept.
 
 use std::collections::HashSet;
 use std::process::{Command, Stdio};

@@ -79,7 +79,7 @@ fn items(folder: &Path, count: usize) -> PathBuf {
     path
 }
 
-/// The number of the item that a request asks about.
+/// The number of the item that a request is about.
 fn asked(request: &Request) -> usize {
     let number = request.body.split_once("Question [").unwrap().1.split(']').next().unwrap();
     number.parse().unwrap()

@@ -1,4 +1,4 @@
-//! Nothing is asked twice: after interruptions, and of earlier answers.
+//! No question is sent twice: neither after an interruption nor if an earlier answer is known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -138,7 +138,7 @@ fn an_interruption_at_any_answer_loses_no_answer() {
         }
     }
     assert!(runs > 2, "{runs}");
-    // What was open at a cancellation may be asked again: at most the connections of each run.
+    // Questions that were open at a cancellation may be sent again: at most the connections of each run.
     assert!(questions(&server).len() <= 20 + 4 * runs, "{} of {runs}", questions(&server).len());
 }
 

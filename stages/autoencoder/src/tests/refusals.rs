@@ -1,4 +1,4 @@
-//! What is refused, in words.
+//! Refusals and their messages.
 
 use cwm_chess::{DatasetRow, DatasetWriter, SHARD_GAMES};
 use cwm_contract::{Failure, Value};

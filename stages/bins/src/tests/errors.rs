@@ -1,4 +1,4 @@
-//! Which labels go wrong, counted row by row.
+//! Tests of the errors of each label, against a count row by row.
 
 use super::*;
 

@@ -53,7 +53,7 @@ fn illegal_answers_are_valid_and_never_legal() {
     assert_eq!(["valid", "legal", "best"].map(|metric| outcome.metrics[metric]), [0.0, 0.0, 0.0]);
 }
 
-/// What a model of ours chose is a file of choices, and as one of another program it has the same correctness.
+/// The choices of our own models, read as those of another program, have the same correctness.
 #[test]
 fn what_was_chosen_here_is_read_as_of_another_program() {
     let bench = Bench::new();

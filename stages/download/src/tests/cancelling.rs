@@ -7,7 +7,7 @@ use cwm_contract::{Cancellation, FailureKind};
 use super::*;
 use crate::fault_server::{empty, serve};
 
-/// Limits that no test lives to see: only being asked to stop ends a wait.
+/// Limits longer than any test: only a cancellation ends a wait.
 fn patient() -> Settings {
     let hours = Duration::from_secs(36_000);
     Settings { connect: hours, response: hours, read: hours, first_wait: hours, longest_wait: hours, ..settings() }

@@ -89,7 +89,7 @@ fn of_a_list_what_has_arrived_is_checked_and_not_fetched_again() {
 }
 
 /// Runs a list of two files twice, of which the second fails the first time, and the first is another the second time,
-/// named `tags`; what the first one is then, and how it was asked for.
+/// named `tags`. Returns the first file's content then, and the first byte of each request for it.
 fn changed_between_two_runs(tags: [&'static str; 2], is_summed: bool) -> (Vec<u8>, Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let second = Arc::new(AtomicBool::new(false));
@@ -120,9 +120,9 @@ fn changed_between_two_runs(tags: [&'static str; 2], is_summed: bool) -> (Vec<u8
 #[test]
 fn a_whole_file_of_an_earlier_run_is_not_taken_unasked() {
     assert_eq!(changed_between_two_runs(["\"v1\"", "\"v2\""], false), (b"new".to_vec(), vec![0, 2]));
-    // No name that could be asked about.
+    // No name that could be queried.
     assert_eq!(changed_between_two_runs(["W/\"v1\"", "W/\"v1\""], false), (b"new".to_vec(), vec![0, 0]));
-    // A sum says more than the server.
+    // A sum counts more than the server's validator.
     assert_eq!(changed_between_two_runs(["\"v1\"", "\"v2\""], true), (b"old".to_vec(), vec![0]));
 }
 

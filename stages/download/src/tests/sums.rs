@@ -55,7 +55,7 @@ fn the_sum_of_a_parameter_counts_before_the_pin() {
 
 const MONTH: &str = "lichess_db_standard_rated_2025-03.pgn.zst";
 
-/// A mirror with one month, and a list of sums that says `published` of it.
+/// A mirror with one month, and a list of sums that has `published` for it.
 fn mirror(published: Option<String>) -> Server {
     Server::start(move |_, request| match (request.path.as_str(), &published) {
         ("/standard/sha256sums.txt", Some(sum)) => {

@@ -36,11 +36,11 @@ pub struct Form {
     pub longest: fn(&Config) -> usize,
     /// The reasons for which something is left out.
     pub reasons: &'static [&'static str],
-    /// What makes its rows.
+    /// The function that makes its rows.
     pub encoder: Encoder,
 }
 
-/// What makes the rows of a form. An error is a phrase about the position or the game.
+/// The function that makes the rows of a form. An error is a phrase about the position or the game.
 #[derive(Clone, Copy, Debug)]
 pub enum Encoder {
     /// A row a position.
@@ -56,14 +56,14 @@ pub enum Encoder {
 /// All forms.
 pub static FORMS: &[Form] = &[board::FORM, prompt::FORM, characters::FORM, moves::FORM, words::FORM, speech::FORM];
 
-/// The form of this name; else says which there are.
+/// Returns the form of this name, or an error that lists all names.
 pub fn find(name: &str) -> Result<&'static Form, String> {
     let names = || FORMS.iter().map(|form| form.name).collect::<Vec<_>>().join(", ");
     FORMS.iter().find(|form| form.name == name).ok_or_else(|| format!("must be one of {}, not {name:?}", names()))
 }
 
 impl Form {
-    /// What its numbers stand for.
+    /// Returns the vocabulary of its sequences.
     pub fn vocabulary(&self, config: &Config) -> Vocabulary {
         let (inputs, targets) = self.vocabulary;
         let form = match self.encoder {

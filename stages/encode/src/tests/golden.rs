@@ -1,4 +1,4 @@
-//! What an independent program encoded.
+//! Sequences that an independent program encoded.
 
 use cwm_contract::testing::shared;
 use cwm_evaluations::Line;
@@ -12,7 +12,7 @@ use shakmaty::{Chess, Position};
 use super::*;
 use crate::probe::evaluations_of;
 
-/// The lines of a file; none, with a line that states so, where it is absent.
+/// The lines of a file; none, with a printed line, where it is absent.
 fn lines(file: &str) -> Vec<Value> {
     let Some(path) = shared(&format!("systems/board-vs-moves-golden/{file}")) else { return Vec::new() };
     let text = std::fs::read_to_string(path).unwrap();

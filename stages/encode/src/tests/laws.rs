@@ -1,4 +1,4 @@
-//! What holds of every form.
+//! Properties of every form.
 
 use cwm_contract::testing::probe;
 use cwm_sequences::NO_LOSS;

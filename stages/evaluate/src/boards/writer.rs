@@ -57,8 +57,8 @@ impl Serialize for Loss {
 }
 
 impl<'a> BoardsWriter<'a> {
-    /// A new file at `path` for games of `dataset`, whose labels are set as `en_passant` says; `model` is what the table of
-    /// scores says of the model.
+    /// A new file at `path` for games of `dataset`, whose labels are set by the rule `en_passant`; `model` is the
+    /// description of the model in the table of scores.
     ///
     /// # Errors
     /// The disk refuses.
@@ -68,7 +68,7 @@ impl<'a> BoardsWriter<'a> {
         Ok(BoardsWriter { file: BufWriter::new(fs_err::File::create(path)?), dataset, en_passant, model })
     }
 
-    /// Adds the game with the place `game` in the dataset: what is wrong of each of its positions, and their losses
+    /// Adds the game with the place `game` in the dataset: the wrong labels of each of its positions, and their losses
     /// where they are known.
     ///
     /// # Errors

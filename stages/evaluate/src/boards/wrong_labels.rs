@@ -4,8 +4,8 @@ use cwm_encoding::{LABELS, LOGITS};
 use cwm_models::heads::labels::{MicroBatch, PositionScore, SPANS};
 use cwm_models::{DeviceWeights, ForwardPass, Network};
 
-/// The labels of a position that are not right, in their order, each with the class that is believed in its place; with
-/// none where a NaN among its logits leaves nothing to believe.
+/// The labels of a position that are not right, in their order, each with the class that is believed in its place; none
+/// if one of its logits is NaN.
 pub type WrongLabels = Vec<(u8, Option<u8>)>;
 
 /// The labels in which `believed` differs from `labels`, both [75].
@@ -15,8 +15,8 @@ pub fn wrong_labels(believed: &[u8], labels: &[u8]) -> WrongLabels {
     pairs.map(|(label, (&predicted, _))| (label as u8, Some(predicted))).collect()
 }
 
-/// The labels of a position that the bits of its score, `right`, do not say are right, with what `logits` [1878] believe
-/// in place of `labels` [75]: the largest of the other classes, the first where several are.
+/// The labels of a position whose bits in its score, `right`, are not set, each with the class that `logits` [1878]
+/// believe in place of that in `labels` [75]: the largest of the other classes, the first where several are.
 ///
 /// If the score was made of these logits this is their arg-max. A device that does not repeat itself to the last
 /// digit may find the truth the largest after all; the bits count, so that boards and scores never disagree.
@@ -75,7 +75,7 @@ mod tests {
         wrong.iter().fold(0u128, |bits, (label, _)| bits | 1 << label)
     }
 
-    /// The score's bits say which labels are wrong; the prediction is the first of the largest logits.
+    /// The score's bits are those of the right labels; the prediction is the first of the largest logits.
     #[track_caller]
     fn check(logits: &[f32], labels: &[u8]) -> WrongLabels {
         let right = PositionScore::new(logits, labels).right;
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(wrong_of_logits(&logits, &[0; LABELS], !(1 << 3)), [(3, Some(5))]);
     }
 
-    /// As a GPU has it, all operations decomposed: what is wrong is what the scores of the micro-batch say, and what is
-    /// believed is what the game alone gives.
+    /// All operations are decomposed, as on a GPU: the wrong labels are those of the scores of the micro-batch, and
+    /// their classes those of the game alone.
     #[test]
     fn beliefs_fit_the_scores_that_another_device_computed() {
         let network = labels::network(Architecture {

@@ -1,5 +1,5 @@
-//! Scores the predictions of a model of any program, in place of a checkpoint: held against the labels, position by
-//! position.
+//! Scores the predictions of a model of any program, in place of a checkpoint: compares them with the labels, position
+//! by position.
 //!
 //! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what
 //! was found of each position is kept in a file of slots until all rows have come. Of the few games that become boards
@@ -33,7 +33,7 @@ const CHUNK: usize = 1_024;
 /// Scores the predictions in the file `path`.
 ///
 /// # Errors
-/// They do not say every label of every position exactly once, the disk refuses, or the stage was cancelled.
+/// They do not have every label of every position exactly once, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
     if let Some(parameter) = config.of_checkpoint() {
         return Err(Failure::input(format!("`{parameter}` belongs to a checkpoint; predictions have no use for it"))
@@ -93,7 +93,7 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     Ok(())
 }
 
-/// Nothing wrong yet in any position of the games that become boards.
+/// Empty lists of wrong labels, for each position of the games that become boards.
 fn empty_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<WrongLabels>> {
     let games = 0..(dataset.len() as u64).min(config.board_games) as u32;
     games.map(|game| vec![WrongLabels::new(); slots.positions(game) as usize]).collect()

@@ -1,4 +1,4 @@
-//! Finds the game that a row means.
+//! Finds the game of a row.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
 
-/// The games of a dataset by what predictions call them.
+/// The games of a dataset by their names in predictions.
 pub struct GameNames {
     games: usize,
     /// By id, where rows name games so; `None` for an id that several games have.
@@ -14,7 +14,7 @@ pub struct GameNames {
 }
 
 impl GameNames {
-    /// Those of the dataset's games; ids are gathered only on request.
+    /// The names of the dataset's games; ids are gathered only if `by_id` is set.
     ///
     /// # Errors
     /// The dataset is damaged.
@@ -35,7 +35,7 @@ impl GameNames {
     /// The place of the game with this id.
     ///
     /// # Errors
-    /// There is none, or more than one; in words that fit after `row 3`.
+    /// There is none, or more than one; as a phrase that fits after `row 3`.
     pub fn with_id(&self, id: &str) -> Result<u32, String> {
         match self.by_id.get(id) {
             Some(Some(place)) => Ok(*place),
@@ -49,7 +49,7 @@ impl GameNames {
     /// The place itself, if there is such a game.
     ///
     /// # Errors
-    /// There is none; in words that fit after `row 3`.
+    /// There is none; as a phrase that fits after `row 3`.
     pub fn at(&self, place: u64) -> Result<u32, String> {
         let found = u32::try_from(place).ok().filter(|place| (*place as usize) < self.games);
         found.ok_or_else(|| format!("names game {place}, and there are {}, counted from 0", self.games))

@@ -1,4 +1,4 @@
-//! Rows of predictions held against the labels.
+//! Compares rows of predictions with the labels.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use super::table::Rows;
 use crate::boards::{WrongLabels, wrong_labels};
 use crate::scores::Score;
 
-/// Games that one core looks at before it takes more.
+/// Games that one core scores before it takes more.
 const GAMES: usize = 32;
 
-/// Puts what rows say into the slots of their positions.
+/// Puts the scores of rows into the slots of their positions.
 pub struct PredictionScorer<'a> {
     pub dataset: &'a Dataset,
     pub en_passant: EnPassant,
@@ -26,7 +26,7 @@ pub struct PredictionScorer<'a> {
 }
 
 impl PredictionScorer<'_> {
-    /// Takes rows of any games in any order.
+    /// Scores rows of any games in any order.
     ///
     /// # Errors
     /// A row is of no position of its game, or of one that another row was of; the dataset is damaged, or the disk
@@ -50,7 +50,7 @@ impl PredictionScorer<'_> {
         Ok(())
     }
 
-    /// The scores of rows of one game, and what is wrong in each if it becomes a board.
+    /// The scores of rows of one game, and the wrong labels of each if it becomes a board.
     fn score(&self, rows: &Rows, run: &[usize]) -> Result<(Vec<Score>, Vec<WrongLabels>), Failure> {
         let game = rows.games[run[0]];
         let positions = self.slots.positions(game);

@@ -9,9 +9,9 @@ use fs_err::os::unix::fs::FileExt;
 
 use crate::scores::Score;
 
-/// Bytes of a slot: the right labels as 16 bytes, the highest bit of which says that the slot is taken; the loss.
+/// Bytes of a slot: the right labels as 16 bytes, the highest bit of which is set if the slot is taken; the loss.
 const SLOT: usize = 24;
-/// Above all labels.
+/// The bit of a taken slot, above those of all labels.
 const TAKEN: u128 = 1 << 127;
 
 /// The file of slots.

@@ -28,7 +28,7 @@ const LEAST_LOSS: f64 = -1e-6;
 pub struct Table {
     file: std::fs::File,
     metadata: ArrowReaderMetadata,
-    /// Name of the column that says the game, and whether it holds ids.
+    /// The name of the column of the game; true if it holds ids.
     game: (&'static str, bool),
 }
 
@@ -126,7 +126,7 @@ impl Table {
     }
 }
 
-/// Checks the columns; returns which one says the game, and whether by its id.
+/// Checks the columns; returns the name of the column of the game, and true if it holds ids.
 fn columns(schema: &Arc<Schema>) -> Result<(&'static str, bool), Failure> {
     let kind = |name: &str| schema.field_with_name(name).ok().map(|field| field.data_type());
     for name in ["id", "game", "t", "labels", "loss"] {
@@ -260,7 +260,7 @@ fn item(lists: &DataType) -> Result<arrow_schema::FieldRef, Failure> {
     }
 }
 
-/// Whole numbers from 0; `wrong` says what a row is that has another.
+/// Whole numbers from 0; `wrong` returns the failure of a row that has another.
 fn naturals(column: &ArrayRef, wrong: &dyn Fn(usize) -> Failure) -> Result<Vec<u64>, Failure> {
     let numbers = cast(column, &DataType::UInt64)?;
     let numbers = numbers.as_primitive::<UInt64Type>();

@@ -11,7 +11,7 @@ fn lines(path: &Path) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every board holds what its rows of scores hold: which labels are wrong, by bit, and the loss to the last digit.
+/// Checks that every board agrees with its rows of scores: the wrong labels, by bit, and the loss to the last digit.
 #[track_caller]
 pub fn check(outcome: &Outcome, games: usize) -> Vec<Json> {
     let (rows, _) = read(&outcome.outputs["scores"]);

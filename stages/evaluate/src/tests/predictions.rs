@@ -16,7 +16,7 @@ use super::*;
 mod authors;
 mod faults;
 
-/// What a program says of one position.
+/// The prediction of a program for one position.
 #[derive(Clone, Debug)]
 struct Said {
     game: usize,
@@ -25,7 +25,8 @@ struct Said {
     loss: Option<f64>,
 }
 
-/// Of every position of `games()` the truth, but for label `(game + t) % 75`, which is another class in every third row.
+/// The truth of every position of `games()`, but for label `(game + t) % 75`, which is another class in every third
+/// row.
 fn said() -> Vec<Said> {
     let mut rows = Vec::new();
     for (game, tokens) in games().iter().enumerate() {
@@ -42,7 +43,7 @@ fn said() -> Vec<Said> {
     rows
 }
 
-/// In another order that mixes games.
+/// The same rows in another order, which mixes games.
 fn shuffled(rows: &[Said]) -> Vec<Said> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&row| (row * 7919) % 1009);

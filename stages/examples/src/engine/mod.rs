@@ -1,4 +1,4 @@
-//! What searches positions: a program that speaks UCI, or our own engine.
+//! The engines that search positions: a UCI program, or our own.
 
 mod own;
 mod program;

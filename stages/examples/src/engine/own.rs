@@ -8,7 +8,7 @@ use shakmaty::{Chess, Position};
 
 use super::{BestPlay, MoveScore};
 
-/// Our own engine, which knows nothing from one position to the next.
+/// Our own engine, which keeps nothing from one position to the next.
 pub struct OwnEngine {
     /// Plies that it looks ahead before it follows captures.
     pub depth: u32,

@@ -1,4 +1,4 @@
-//! A program that speaks UCI.
+//! A UCI program.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::{BestPlay, MoveScore};
 /// MiB of its hash table.
 const HASH: u32 = 16;
 
-/// A program. It runs once for each number of lines that it is asked for, and is started again where it fails.
+/// A program. One process runs for each number of lines that is requested, and is started again where it fails.
 pub struct Program {
     path: PathBuf,
     cancellation: Cancellation,
@@ -23,7 +23,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it for questions about so many lines.
+    /// Starts it for searches of so many lines.
     ///
     /// # Errors
     /// It cannot be used.
@@ -36,7 +36,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Its name for itself.
+    /// Its own name, by UCI.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -67,7 +67,7 @@ impl Program {
         Ok((lines.len() == count.min(position.legal_moves().len())).then_some(lines))
     }
 
-    /// Asks twice, the second time a new process, before it fails.
+    /// Searches a position; after a failure a new process tries once more.
     fn ask(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<Answer, Failure> {
         let question = Question::position(position)?;
         let ready = self.engines.remove(&lines);

@@ -19,7 +19,7 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
     for (row, evaluation) in evaluations.enumerate() {
         let evaluation = evaluation?;
         let located = |wrong: String| Failure::input(format!("{}, row {row}: {wrong}", path.display()));
-        // Before an engine sees it: some end without a word in a position in which the king could be taken.
+        // Before an engine reads it: some exit without a message in a position in which the king could be taken.
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(located)?;
         let place = (evaluation.game, evaluation.t);
         positions.push(context, &position, place, || {
@@ -30,7 +30,7 @@ pub fn read(context: &Context, path: &Path, config: &Config, positions: &mut Pos
     Ok(())
 }
 
-/// What the builder needs of an evaluation.
+/// The part of an evaluation that the builder needs.
 fn known(position: &Chess, evaluation: &Evaluation, config: &Config) -> Result<KnownMoves, Failure> {
     match config.builder.as_str() {
         "best_move" => Ok(KnownMoves { best: Some(best(position, evaluation)?), values: None }),

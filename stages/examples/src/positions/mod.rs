@@ -12,7 +12,7 @@ use shakmaty::{Chess, Position};
 
 use crate::config::Config;
 
-/// Positions between looks whether the stage is cancelled.
+/// Positions between two checks for cancellation.
 const STRIDE: u64 = 1 << 10;
 
 /// A position in which there is something to play.
@@ -32,7 +32,7 @@ pub struct Place {
     pub values: Option<Values>,
 }
 
-/// What evaluations hold beside a position.
+/// The moves of an evaluation: the best one, or the values of all.
 #[derive(Default)]
 struct KnownMoves {
     best: Option<String>,

@@ -1,4 +1,4 @@
-//! Which positions are drawn.
+//! The positions that are drawn.
 
 use cwm_contract::Event;
 use shakmaty::Position;

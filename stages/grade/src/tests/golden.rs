@@ -124,7 +124,7 @@ fn bytes_do_not_depend_on_cores() {
     assert!(bytes(1) == bytes(2));
 }
 
-/// The digests tell the published items from others.
+/// The digests distinguish the published items from others.
 #[test]
 fn published_items_have_their_published_digest() {
     let Some(text) = golden_text("published/motifs.jsonl.zst") else { return };

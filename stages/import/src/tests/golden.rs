@@ -19,7 +19,7 @@ struct GoldenGame {
     labels: Vec<u8>,
 }
 
-/// The rows of a file of the golden data; `None`, said on the way, where it is absent.
+/// The rows of a file of the golden data; `None`, with a printed line, where it is absent.
 fn golden(name: &str) -> Option<Vec<GoldenGame>> {
     let file = File::open(shared(&format!("golden/{name}"))?).unwrap();
     let mut games = Vec::new();

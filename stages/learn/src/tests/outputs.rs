@@ -1,4 +1,4 @@
-//! What a training writes, and what it depends on.
+//! The outputs of a training, and their dependencies.
 
 use cwm_contract::Value;
 use cwm_models::checkpoint::{self, Status};

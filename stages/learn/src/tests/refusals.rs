@@ -1,4 +1,4 @@
-//! What is wrong is said in words.
+//! Faulty inputs and parameters, and the messages.
 
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use cwm_contract::testing::Trial;
 use super::{data, text, trained, trial, written};
 use crate::Learn;
 
-/// What a killed process leaves: its last checkpoints, and more lines of curves than they know of.
+/// The files that a killed process leaves: its last checkpoints, and more lines of curves than they cover.
 fn killed_after(step: u64, undisturbed: &Path) -> tempfile::TempDir {
     let work = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(work.path().join("keep")).unwrap();

@@ -1,4 +1,4 @@
-//! What holds of any model and any games.
+//! Invariants that hold for any model and any games.
 
 use cwm_contract::Stage;
 use cwm_contract::testing::probe;

@@ -1,4 +1,4 @@
-//! What is refused, in words.
+//! Parameters and inputs that are refused, and the messages.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ fn tokens(game: &Kept) -> Vec<u16> {
     std::iter::once(START).chain(moves).collect()
 }
 
-/// Those that the game carries, else those of a replay.
+/// The labels that the game carries, else those of a replay.
 fn labels(game: &Kept) -> Vec<u8> {
     let tokens = tokens(game);
     game.labels.clone().unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! Bad input, each told in words, none a panic.
+//! Bad inputs: each is reported in a message, none causes a panic.
 
 use cwm_contract::testing::Trial;
 use cwm_contract::{Cancellation, Event, FailureKind, Value};

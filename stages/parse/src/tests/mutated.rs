@@ -181,7 +181,7 @@ fn compress(bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// All that is said of a file: each game, and how reading ended.
+/// All results of reading a file: the outcome of each game, and the error at the end.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     games: Vec<Told>,

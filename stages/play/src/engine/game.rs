@@ -76,7 +76,7 @@ impl TerminationHeuristics {
         self.drawish_plies = if value.abs() <= LEVEL { self.drawish_plies + 1 } else { 0 };
     }
 
-    /// Checks whether the game stops here without being over.
+    /// Returns the reason if the game stops here without being over.
     fn stops(&self, to_move: Color, player: &Player, plies: usize, random: &mut impl Random) -> Option<GameEnd> {
         if self.losing_streak[to_move] >= 2 && random.below(1_000) < player.resigns {
             Some(GameEnd::Resignation)

@@ -12,7 +12,7 @@ const STRONGEST: u32 = 2_400;
 /// One of the two players of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Player {
-    /// A nominal rating, 700 to 2400. It says how the player chooses, and is not measured against anyone.
+    /// A nominal rating, 700 to 2400. It determines how the player chooses, and is not measured against anyone.
     pub rating: u32,
     /// A move that is worse than the best by so many centipawns is half as likely to be played as the best.
     pub tolerance: i32,

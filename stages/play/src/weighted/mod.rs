@@ -1,6 +1,6 @@
 //! Random play with a preference: each legal move has a weight, and is as likely as its share in the sum of weights.
-//! One draw a ply; the ends are those of uniform play. docs/design/play.md says what each preference is for and what
-//! comes of it.
+//! One draw a ply; the ends are those of uniform play. docs/design/play.md has the purpose and effects of each
+//! preference.
 
 mod castling;
 mod weights;

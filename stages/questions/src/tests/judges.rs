@@ -90,7 +90,7 @@ fn every_answer_to_an_item_of_reasoning_is_judged() {
     assert_eq!(JudgeReader::new(&found[0]).unwrap().read(quality), Some(Opinion::Quality([1, 2, 3])));
 }
 
-/// The bill of a judge is bounded: the same items of each run.
+/// The number of judged answers is bounded: the same items of each run.
 #[test]
 fn answers_of_a_run_and_task_are_drawn() {
     let folder = tempfile::tempdir().unwrap();

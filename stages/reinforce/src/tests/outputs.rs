@@ -1,4 +1,4 @@
-//! What is written: curves, answers, the description.
+//! The outputs: curves, answers, the description.
 
 use std::collections::BTreeSet;
 

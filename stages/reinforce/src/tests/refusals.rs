@@ -1,4 +1,4 @@
-//! What is wrong with inputs and parameters is an error that names it.
+//! Faulty inputs and parameters, and the errors that name the faults.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! A board with its pieces, as pages draw it. The pieces are drawn by hand in a square of 40 by 40: an outline that is
-//! filled, and lines upon it. Text glyphs would be as the reader's fonts have them, or missing.
+//! filled, and lines upon it. Text glyphs would depend on the reader's fonts, or be missing.
 //!
 //! `templates/board` has its elements, `board.css` their style.
 
@@ -25,7 +25,7 @@ pub(crate) struct Piece {
     pub(crate) y: usize,
 }
 
-/// The drawings, which the script of the board view has as well.
+/// Reads the drawings, which the script of the board view has as well.
 ///
 /// # Errors
 /// A mistake of ours.

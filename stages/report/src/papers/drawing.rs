@@ -17,7 +17,7 @@ pub(crate) fn bar(x: (f64, f64), y: (f64, f64), colour: usize, value: f64, note:
     Layer::Tile(Tile { x, y, colour: Some(colour), strength: 0.7, value: Some(value), note })
 }
 
-/// A bar for each name, in percent: its `parts`, which have a word and a colour, one behind the other.
+/// A panel of stacked bars in percent, one for each name; each of `parts` is a word and a colour.
 pub(crate) fn stacked(title: &str, axis: &str, parts: &[(&str, usize)], bars: &[(String, Vec<u64>)]) -> Panel {
     let layers = bars.iter().rev().enumerate().flat_map(|(place, (name, counts))| {
         let all: u64 = counts.iter().sum();

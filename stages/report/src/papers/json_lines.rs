@@ -5,10 +5,10 @@ use cwm_page::visible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, de};
 
-/// The lines of each file, with the label of who wrote it.
+/// Reads the lines of each file, with the label of the cell that wrote it. `what` names the files in errors.
 ///
 /// # Errors
-/// A file cannot be read, or one of its lines is no such object.
+/// A file cannot be read, or one of its lines is no `T`.
 pub(crate) fn read<T: DeserializeOwned>(what: &str, inputs: &[GroupInput]) -> Result<Vec<(String, Vec<T>)>, Failure> {
     let read_one = |input: &GroupInput| {
         let text = std::fs::read_to_string(&input.path).map_err(|error| Failure::io("read", &input.path, error))?;
@@ -25,7 +25,7 @@ pub(crate) fn read<T: DeserializeOwned>(what: &str, inputs: &[GroupInput]) -> Re
     inputs.iter().map(read_one).collect()
 }
 
-/// A number or nothing, or one of the texts that stand for what JSON has no number for.
+/// Reads a number, `null`, or one of the texts for numbers that JSON lacks: `inf`, `-inf`, `nan`.
 pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     match serde_json::Value::deserialize(deserializer)? {
         serde_json::Value::Null => Ok(None),

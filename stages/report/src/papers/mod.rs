@@ -40,7 +40,7 @@ pub(crate) trait Paper {
         &[]
     }
 
-    /// A phrase for what is wrong with these inputs, if they do not suffice together.
+    /// Returns a phrase with the error of these inputs, if they do not suffice together.
     fn check_inputs(&self, _given: &[&str]) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! What files of a paper's numbers have in common.
+//! Parses the files of papers' numbers.
 
 /// The fields of a line; a comma within quotes ends none.
 pub(crate) fn fields(line: &str) -> Vec<&str> {
@@ -10,7 +10,7 @@ pub(crate) fn fields(line: &str) -> Vec<&str> {
     line.split(is_end).map(|field| field.trim_matches('"')).collect()
 }
 
-/// Returns true if both are names of one run, whatever stands between their words.
+/// Returns true if both are names of one run, apart from case and from the characters between words.
 pub(crate) fn is_named(run: &str, other: &str) -> bool {
     let name = |run: &str| -> String {
         let letters = run.chars().filter(|letter| letter.is_alphanumeric() || ['*', '.'].contains(letter));

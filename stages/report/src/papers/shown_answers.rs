@@ -1,4 +1,4 @@
-//! Which answers a page shows with their items and grades: of each run and task the first few.
+//! Picks the answers that a page shows with their items and grades: of each run and task the first few.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufReader;
@@ -18,24 +18,24 @@ const EACH: usize = 3;
 pub(crate) struct PickedAnswers {
     /// Its full name.
     pub(crate) run: String,
-    /// How many there are of the kind that is shown.
+    /// The number of the run's answers of the kind that is shown.
     pub(crate) count: u64,
     /// Some of each task, those of different tasks in turn.
     pub(crate) answers: Vec<ShownAnswer>,
 }
 
-/// An answer with all that is known of it.
+/// An answer with its item, grade and run.
 pub(crate) struct ShownAnswer {
     /// Its place among the run's grades.
     pub(crate) order: usize,
     pub(crate) item: Item,
     pub(crate) grade: Grade,
     pub(crate) answer: Answer,
-    /// How the run was asked; nothing of another program's.
+    /// The settings with which the run was queried; `None` for answers of another program.
     pub(crate) run: Option<Run>,
 }
 
-/// How a run was asked and its answer, by run, item and sample.
+/// A run's settings and its answer, by run, item and sample.
 type Answers = HashMap<(String, String, u64), (Option<Run>, Answer)>;
 
 /// Grades of a run that are shown, by task, with their places.
@@ -105,7 +105,7 @@ fn grades(
     Ok(runs)
 }
 
-/// The first of every task, then the second.
+/// Orders the grades: the first of every task, then the second, and so on.
 fn in_turn(tasks: Vec<(String, Vec<(usize, Grade)>)>) -> Vec<(usize, Grade)> {
     let mut all: Vec<_> = tasks.into_iter().flat_map(|(_, grades)| grades.into_iter().enumerate()).collect();
     all.sort_by_key(|(nth, (order, _))| (*nth, *order));

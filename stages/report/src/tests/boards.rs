@@ -24,8 +24,8 @@ pub fn labels(moves: &[&str]) -> Vec<Vec<u8>> {
     labels.chunks(LABELS).map(<[u8]>::to_vec).collect()
 }
 
-/// What is wrong at a ply, by label, of the model that errs: nothing before ply 3, then more and more; at ply 6 a square of
-/// which nothing is believed, at ply 5 nothing.
+/// The errors at a ply, by label, of the model that errs: none before ply 3 and at ply 5, otherwise more and more; at
+/// ply 6 a square has no prediction.
 pub fn wrong(t: usize, labels: &[u8]) -> Vec<(u8, Option<u8>)> {
     let other = |label: usize, classes: u8| (label as u8, Some((labels[label] + 1) % classes));
     match t {
@@ -35,7 +35,7 @@ pub fn wrong(t: usize, labels: &[u8]) -> Vec<(u8, Option<u8>)> {
     }
 }
 
-/// Two games of a test set, as the model believes them; one with `errs` 0 is never wrong.
+/// Writes two games of a test set with the model's predictions; one with `errs` 0 is never wrong.
 pub fn write_boards(path: &Path, errs: usize, test: &str) {
     let line = |game: usize| {
         let moves = &MOVES[..if test == "held_out" { 10 } else { 7 } - game];

@@ -1,4 +1,4 @@
-//! What was chosen from, and models paired by game.
+//! Candidates of choices, and models paired by game.
 
 use super::*;
 

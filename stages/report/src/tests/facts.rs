@@ -118,7 +118,7 @@ fn half(text: &str) -> String {
     one.to_owned()
 }
 
-/// Everything that the tables of the paper's text say.
+/// All facts in the tables of the paper's text.
 fn printed(paper: &str) -> Vec<Fact> {
     let mut facts = Vec::new();
     // Table 1 has words; 1010M is 10 million, 1010k ten thousand.

@@ -156,8 +156,8 @@ fn a_table_of_wrong_labels_that_is_none_is_refused() {
     assert!(run(trial).unwrap_err().message.contains("is no readable Parquet file"));
 }
 
-/// The program's output, if it is there to be run; else says, in words, that the test is skipped, unless
-/// `CWM_REQUIRE` names it.
+/// Returns the program's output, if it can be run; else prints that the test is skipped, and panics if `CWM_REQUIRE`
+/// names it.
 fn output(program: &str, package: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     match Command::new(program).args(arguments).current_dir(folder).output() {
         Ok(output) => {

@@ -1,4 +1,4 @@
-//! What is told of the games: splits, coverage, sets, drops.
+//! Tables of the games: splits, coverage, sets, drops.
 
 use cwm_contract::testing::Trial;
 

@@ -8,7 +8,7 @@ use cwm_contract::{Label, Value};
 use super::{files, run, trial};
 use crate::synthetic::scored;
 
-/// What would be markup, a command, a formula, a new line or a new column, or would hide what follows.
+/// Texts that would be markup, a command, a formula, a new line or a new column, or would hide the text after them.
 pub(super) const HOSTILE: [&str; 6] = [
     "=HYPERLINK(\"x\",\"y\")",
     "@SUM(1)|<script>alert(1)</script>",

@@ -9,7 +9,8 @@ use super::hostile::{HOSTILE, report};
 use super::{rows, run, trial};
 use crate::synthetic::{ScoredLabel, scored};
 
-/// Whether there is a LaTeX with booktabs; else says that the test is skipped, unless `CWM_REQUIRE` names `latex`.
+/// Returns true if there is a LaTeX with booktabs; else prints that the test is skipped, and panics if `CWM_REQUIRE`
+/// names `latex`.
 fn is_there() -> bool {
     let found = Command::new("kpsewhich").args(["booktabs.sty", "graphicx.sty", "longtable.sty"]).output();
     let found = found.is_ok_and(|found| found.status.success())
@@ -35,7 +36,7 @@ fn tables(report: &Path) -> Vec<PathBuf> {
     tables
 }
 
-/// Every one of these files in one document; gives LaTeX's log.
+/// Compiles all these files in one document, and returns LaTeX's log.
 fn compile(folder: &Path, tables: &[PathBuf]) -> String {
     let inputs: String = tables
         .iter()
@@ -60,7 +61,7 @@ fn compile(folder: &Path, tables: &[PathBuf]) -> String {
     log
 }
 
-/// What the log tells of boxes that are wider than the text, or higher than a page, by more than 5 points.
+/// The lines of the log about boxes that are wider than the text, or higher than a page, by more than 5 points.
 fn overfull(log: &str) -> Vec<&str> {
     let by = |line: &str| line.split_once('(').and_then(|(_, by)| by.split_once("pt too ")?.0.parse::<f64>().ok());
     let told = log.lines().filter(|line| match line.starts_with("Overfull ") {

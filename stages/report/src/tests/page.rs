@@ -117,7 +117,7 @@ fn the_page_needs_nothing_from_outside() {
         let found = page.lines().find(|line| line.contains(outside) && !line.trim_start().starts_with("//"));
         assert_eq!(found, None, "{outside}");
     }
-    // Where an export says how all this was made, and what stands there before.
+    // The place for the provenance of an export, and its content before one.
     assert_eq!(page.matches(cwm_contract::provenance::PLACEHOLDER).count(), 1);
     assert!(page.contains("<div id=\"cwm-made\">\n<p>"));
     // Every file that the page links to is there.

@@ -1,4 +1,4 @@
-//! Intervals, hyper-parameters, ablations: what the bins tell beyond the metrics.
+//! Intervals, hyper-parameters and ablations: the values in bins beyond the metrics.
 
 use super::{lines, page_table, read, run, trial};
 use crate::synthetic::{ScoredLabel, scored};
@@ -52,7 +52,7 @@ fn the_final_settings_are_those_of_the_checkpoints() {
         with([0.003, 5000.0, 0.95, 0.0, 0.01], row("d128/l1", 0)),
         with([0.001, 100.0, 0.99, 0.01, 0.1], row("d64/l1", 0)),
         with([0.003, 100.0, 0.99, 0.01, 0.1], row("d64/l1", 1)),
-        // Of another program, which tells none.
+        // A model of another program, whose settings are unknown.
         ScoredLabel { settings: None, ..row("d8/l1", 0) },
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();

@@ -1,4 +1,4 @@
-//! What stands in the tables.
+//! The numbers in the tables.
 
 use super::{lines, page_table, read, rows, run, trial};
 use crate::synthetic::{ScoredLabel, scored};

@@ -57,7 +57,7 @@ impl Killed {
     }
 }
 
-/// Where `text` begins in `bytes`.
+/// The place in `bytes` at which `text` begins.
 fn find(bytes: &[u8], text: &str) -> usize {
     bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap()
 }

@@ -93,7 +93,7 @@ fn written(work: &Path) -> Vec<Vec<u8>> {
         .into()
 }
 
-/// Asks to stop when something is reported the `after`-th time.
+/// Cancels the stage at the `after`-th event for which `on` is true.
 struct Stopper {
     cancellation: Cancellation,
     on: fn(&Event) -> bool,
@@ -112,7 +112,7 @@ impl Reporter for Stopper {
     }
 }
 
-/// Runs in `work` until `on` was reported `after` times.
+/// Runs in `work` until `on` was true of `after` events.
 fn run_until(work: &Path, data: &Path, on: fn(&Event) -> bool, after: usize) -> Result<(), Failure> {
     run_until_with(work, data, &[], on, after)
 }

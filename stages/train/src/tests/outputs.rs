@@ -1,4 +1,4 @@
-//! What comes out, and that it is the same whoever computes it.
+//! The outputs, which are the same on any number of cores.
 
 use cwm_contract::{Stage, Value};
 use cwm_encoding::{EnPassant, LABELS, LOGITS, replay_into};

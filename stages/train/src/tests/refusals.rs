@@ -1,4 +1,4 @@
-//! What is wrong is said in words.
+//! Faulty parameters and inputs, and their messages.
 
 use cwm_contract::{
     Cancellation, Context, Event, Failure, FailureKind, GroupInput, Label, Parameters, Reporter, Task, Value,
@@ -61,7 +61,7 @@ fn a_training_that_was_asked_to_stop_reads_no_dataset_to_its_end() {
     }
 }
 
-/// Tells nobody.
+/// Reports nothing.
 struct Silent;
 
 impl Reporter for Silent {

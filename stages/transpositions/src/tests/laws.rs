@@ -1,4 +1,4 @@
-//! What holds of any games, and of games without classes.
+//! Invariants that hold for any games, and for games without classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

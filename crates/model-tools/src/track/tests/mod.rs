@@ -42,7 +42,7 @@ fn written(folder: &Path, network: &Network, weights: &Weights) {
     checkpoint::write(folder, &description, weights).unwrap();
 }
 
-/// A model that believes in the initial position, whatever is played.
+/// Writes a model that predicts the initial position, whatever is played.
 fn stubborn(folder: &Path) {
     let network = network("slice_diag", "d1/l1");
     let mut weights = Weights::zeros(network.layout().clone());
@@ -54,7 +54,7 @@ fn stubborn(folder: &Path) {
     written(folder, &network, &weights);
 }
 
-/// What the head predicts of the position.
+/// The board that the head predicts.
 fn board(tracked: &PositionPrediction) -> &BoardPrediction {
     let HeadPrediction::Board(board) = &tracked.head else { panic!("{:?} is no board", tracked.head) };
     board

@@ -82,7 +82,7 @@ struct Fixture<'f> {
     targets: Targets,
     /// Rows that have a target.
     rows: Vec<usize>,
-    /// What names of parameters begin with.
+    /// The prefix of the names of parameters.
     prefix: &'static str,
 }
 

@@ -108,7 +108,7 @@ impl Backbone for Transformer {
     }
 }
 
-/// What is kept are queries and keys that were turned by their positions, so that none is turned twice.
+/// The cache holds queries and keys after the rotation by their positions, so that none is rotated twice.
 impl Incremental for Transformer {
     fn embed(&self, pass: &ForwardPass, tokens: &Tokens, _positions: &Tokens) -> Tensor<2> {
         pass.stream(0, pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout))

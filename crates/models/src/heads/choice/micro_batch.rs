@@ -39,7 +39,7 @@ impl MicroBatch {
         counts
     }
 
-    /// What is by row, by sequence.
+    /// Groups values by sequence; `by_row` has one for each row with a target, in their order.
     pub(super) fn by_sequence<T>(&self, by_row: impl IntoIterator<Item = T>) -> Vec<Vec<T>> {
         let mut by_row = by_row.into_iter();
         self.counts().into_iter().map(|count| by_row.by_ref().take(count).collect()).collect()

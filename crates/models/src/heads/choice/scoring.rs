@@ -3,7 +3,7 @@
 use super::MicroBatch;
 use crate::{DeviceWeights, ForwardPass, Network};
 
-/// How the logits of a position meet its target.
+/// The score of the logits of a position against its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// -ln of the probability of the target.

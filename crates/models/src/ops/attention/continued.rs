@@ -15,7 +15,7 @@ use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::padding::without_padding;
 use crate::ops::product::{rounded_product, rounded_result};
 
-/// Where a sequence goes on: behind the first `steps` steps of a sequence that was passed before.
+/// The place at which a sequence continues: after the first `steps` steps of a sequence that was passed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
     /// The sequence, by its place in its batch.
@@ -31,7 +31,7 @@ pub struct Earlier {
     pub qkv: Tensor<2>,
     /// Steps of each of these sequences, padding included.
     pub time: usize,
-    /// Where each sequence of the batch goes on.
+    /// The place at which each sequence of the batch continues.
     pub after: Arc<[After]>,
 }
 

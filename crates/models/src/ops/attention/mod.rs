@@ -27,9 +27,9 @@ pub use self::rotation::{Layout, Rotation};
 /// The steps that a step sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mask {
-    /// Those up to its own.
+    /// The steps up to its own.
     Causal,
-    /// All of its sequence.
+    /// All steps of its sequence.
     None,
 }
 

@@ -14,7 +14,7 @@ pub struct SwiGlu {
 }
 
 impl SwiGlu {
-    /// Where gate and value begin in a row.
+    /// The first columns of gate and value in a row.
     fn starts(&self) -> (usize, usize) {
         if self.gate == Gate::First { (0, self.width) } else { (self.width, 0) }
     }

@@ -6,7 +6,7 @@ use crate::plain_text::latex;
 /// Points that the parts of a table may be wide: the text of LaTeX's `article`, which is narrower than that of most
 /// papers, and so much more that letters of 8 points are still about 6.6 when they are made to fit.
 pub(super) const WIDEST: f64 = 420.0;
-/// By how much more a table may be wider that is not cut then: a part of one column would be a waste.
+/// The factor by which a table may be wider and still is not split: a part of one column would be a waste.
 const A_LITTLE: f64 = 1.08;
 /// The same where only the next smaller letters of LaTeX's make them fit.
 pub(super) const WIDEST_UNSCALED: f64 = 380.0;
@@ -163,7 +163,7 @@ fn of_cell(cell: &Cell) -> f64 {
     }
 }
 
-/// About how wide a text is in Computer Modern at 8 points.
+/// The approximate width of a text in Computer Modern at 8 points.
 fn points(text: &str) -> f64 {
     let width = |letter: char| match letter {
         '.' | ',' | ' ' | '[' | ']' | '(' | ')' | 'i' | 'l' | 'j' | 't' | 'f' | 'r' | ':' | ';' | '\'' => 3.0,

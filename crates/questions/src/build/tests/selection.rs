@@ -17,7 +17,7 @@ struct Selected {
     correct_answer: String,
 }
 
-/// What is compared of a choice; the order of an answer's moves is not.
+/// The parts of a chosen item that are compared: task id, puzzle id, input, and the answer's moves in any order.
 type Chosen<'a> = ([&'a str; 3], BTreeSet<&'a str>);
 
 fn selected(items: &[Item]) -> Vec<Chosen<'_>> {

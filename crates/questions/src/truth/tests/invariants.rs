@@ -1,4 +1,4 @@
-//! What holds of any position, and what is reported of bad ones.
+//! Properties of any position, and the errors of bad ones.
 
 use cwm_encoding::{EnPassant, LABELS};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ proptest! {
         }
     }
 
-    /// Whatever is believed, every answer is given, and what is read of the FEN is what was believed.
+    /// No believed position makes an answer panic, and its FEN has six fields.
     #[test]
     fn any_belief_with_two_kings_has_answers(
         mut labels in proptest::collection::vec(prop_oneof![4 => Just(0u8), 1 => 1u8..6, 1 => 7u8..12], LABELS),

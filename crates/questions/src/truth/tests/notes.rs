@@ -1,4 +1,4 @@
-//! Where a published key is not what its prompt asks for, or is one of several.
+//! Notes on published keys that their prompts do not justify, or that are one of several.
 
 use cwm_contract::Failure;
 use cwm_encoding::EnPassant;
@@ -9,8 +9,8 @@ use crate::{Item, Task};
 /// A remark on an item's published key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What is remarkable: `pinned_beside_its_king`, `promotion_letter_missing`, `battery_not_alphabetical`, `several_mates`,
-    /// `textbook_en_passant_differs` or `castling_right_without_king`.
+    /// The kind of remark: `pinned_beside_its_king`, `promotion_letter_missing`, `battery_not_alphabetical`,
+    /// `several_mates`, `textbook_en_passant_differs` or `castling_right_without_king`.
     pub kind: &'static str,
     /// The published key.
     pub published: String,

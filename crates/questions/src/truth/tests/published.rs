@@ -1,4 +1,4 @@
-//! The published items, and what is noted of them.
+//! The published items, and the notes on them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! How large values are: the norm of a gradient, and whether losses and weights are finite.
+//! Magnitudes of values: the norm of a gradient, and the check that losses and weights are finite.
 //!
 //! Each row of 1,024 values gives three numbers, then each 1,024 of those three again, until one is left: so the sum of
 //! squares has the same bits on every run, and an error of a few roundings however many values there are. Squares are in

@@ -13,7 +13,7 @@ const LANES: u32 = THREADS / COLUMNS;
 /// Rows that a thread adds before it adds their sum to the others.
 const BLOCK: u32 = 16;
 
-/// Which rows have which token, on a GPU.
+/// The rows of each token, on a GPU.
 pub struct RowsByToken {
     /// For each token the place of its first row below, and the end; then the rows, sorted by token.
     order: Array,

@@ -6,8 +6,8 @@ use cwm_models::gpu::{Array, Gpu, THREADS, cubes, cubes_of};
 use super::magnitude::relative;
 use crate::optimiser::Factors;
 
-/// Whether there is an update, and with which part of the gradient: three numbers, made on the GPU, so that it does not wait
-/// for the host. The gradient is divided by the first and multiplied by the second; there is an update if the third is 1.
+/// The decision about an update: three numbers, computed on the GPU, which does not wait for
+/// the host. The gradient is divided by the first and multiplied by the second; there is an update if the third is 1.
 pub struct Decision(Array);
 
 impl Decision {

@@ -1,4 +1,4 @@
-//! Predictions of the authors' code, with what it says of them.
+//! Predictions of the authors' code, with its own summary of them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Predictions that are refused, in words.
+//! Predictions that are refused, and the messages.
 
 use cwm_contract::Stage;
 

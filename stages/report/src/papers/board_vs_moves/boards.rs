@@ -13,7 +13,7 @@ use crate::papers::board::{Drawings, Piece, SIDE, drawings, placed};
 
 /// Half the width of an arrow's shaft and head, the head's length, in the order of [`KINDS`].
 const WIDTHS: [[f64; 3]; 3] = [[5.0, 12.0, 18.0], [2.5, 8.0, 14.0], [3.5, 9.0, 14.0]];
-/// What an arrow stands for.
+/// The kinds of arrows, by the move that each marks.
 const KINDS: [&str; 3] = ["best", "legal", "illegal"];
 
 /// The style of a board, and of what stands around it.
@@ -37,7 +37,7 @@ struct DrawnBoard {
     pieces: Vec<Piece>,
     /// The best move first, so that thinner ones lie upon it.
     arrows: Vec<Arrow>,
-    /// A sign, the arm, its answer, and what that is.
+    /// A sign, the arm, its answer, and the answer's class.
     answers: Vec<[String; 4]>,
     best: String,
 }
@@ -92,7 +92,7 @@ fn drawn(shown: ShownPosition) -> DrawnBoard {
     }
 }
 
-/// An arrow for each move that is best, or that an arm chose.
+/// Returns an arrow for each move that is best, or that an arm chose.
 fn arrows(fen: &str, best: Option<&str>, answers: &[Answer]) -> Vec<Arrow> {
     let mut moves: Vec<(usize, String, Vec<&str>)> =
         best.map(|best| (0, best.to_owned(), Vec::new())).into_iter().collect();

@@ -1,4 +1,4 @@
-//! What all parts of the chapter share.
+//! The constants and names that all parts of the chapter share.
 
 /// Resamples of each interval, and the seed of their draws.
 pub(crate) const RESAMPLES: u64 = 1_000;

@@ -1,17 +1,17 @@
-//! What stages counted of games and positions, whatever the stage.
+//! Reads the counts of games and positions of any stage.
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_page::visible;
 use serde_json::{Map, Value};
 
-/// A number, or a word, that a stage left.
+/// A number, or a word, in a counts file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CountedValue {
-    /// The label of the cell.
+    /// The label of the cell that wrote it.
     pub(crate) label: String,
     /// The kind of the stage.
     pub(crate) stage: String,
-    /// Its name, with the name of what it is part of: `left_out: legal_moves`.
+    /// Its name, after the names of the objects that contain it: `left_out: legal_moves`.
     pub(crate) what: String,
     pub(crate) value: Value,
 }
@@ -19,7 +19,7 @@ pub(crate) struct CountedValue {
 /// Longer words than this are data and not counts, such as the moves of `tokenize`.
 const LONGEST: usize = 100;
 
-/// Reads all of them, in the order of their labels.
+/// Reads all counts, in the order of their labels.
 ///
 /// # Errors
 /// A file is no JSON object.

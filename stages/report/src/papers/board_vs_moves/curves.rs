@@ -8,14 +8,14 @@ use serde::Deserialize;
 
 use crate::papers::json_lines;
 
-/// What one training recorded.
+/// The curves of one training.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
     /// The label of the training.
     pub(crate) label: String,
     /// The arm and the seed, where choices of the model are known.
     pub(crate) arm: Option<(Arm, String)>,
-    /// Who chose with what was trained, where that is known.
+    /// The chooser that used the trained model, where choices of the model are known.
     pub(crate) chooser: Option<Chooser>,
     /// Step, loss and learning rate.
     pub(crate) train: Vec<(u64, f64, Option<f64>)>,
@@ -53,8 +53,8 @@ impl Curve {
     }
 }
 
-/// Reads all of them, in the order of their arms. A training is that of the choices whose label has its coordinates, beside the
-/// test set.
+/// Reads all curves, in the order of their arms. A training belongs to the choices whose label has its coordinates, the
+/// test set left out.
 ///
 /// # Errors
 /// A file cannot be read, or one of its lines cannot be understood.
@@ -90,8 +90,8 @@ pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Fa
     Ok(curves)
 }
 
-/// Where several trainings have one arm and one seed, such as those of a sweep, each gets the coordinates of its label beyond the seed as
-/// its variant.
+/// Gives trainings that share arm and seed, such as those of a sweep, the coordinates of their labels beyond the seed
+/// as variants.
 fn tell_apart(curves: &mut [Curve]) {
     let arms: Vec<Option<(Arm, String)>> = curves.iter().map(|curve| curve.arm.clone()).collect();
     for curve in curves {

@@ -8,12 +8,12 @@ use cwm_page::{Cell, Column, MeanStd, number, visible};
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
-/// How rows may be compared.
+/// The kind of comparison that the rows of a group allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// One game each, one label each, one answer: only input and mask differ.
+    /// The same games and labels, and answers of one kind: only input and mask differ.
     Controlled,
-    /// As the paper compares: other corpora, answers or programs.
+    /// As the paper compares: corpora, answers or programs differ.
     Papers,
 }
 
@@ -26,9 +26,9 @@ pub(crate) struct Group {
 }
 
 impl Kind {
-    /// Controlled are the forms that can learn the same best moves of the same games. Characters learn the moves that were played;
-    /// positions without games are ChessBench's, which no list of moves can be asked. What a model of another program learned is not
-    /// known: it has no steps.
+    /// Returns `Controlled` for the forms that can learn the same best moves of the same games. Characters learn the
+    /// moves that were played; positions without games are ChessBench's, which have no list of moves. The training data
+    /// of another program's model, which has no steps, is unknown.
     fn of(run: &Run) -> Self {
         let form = run.chooser.form.as_deref();
         let learns_labels = matches!(form, Some("board" | "prompt" | "moves"));
@@ -37,7 +37,7 @@ impl Kind {
         if learns_labels && is_ours && of_games { Kind::Controlled } else { Kind::Papers }
     }
 
-    /// As the column `Rows` has it.
+    /// Its name in the column `Rows`.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Kind::Controlled => "controlled",
@@ -110,7 +110,7 @@ impl<'a> Member<'a> {
         head
     }
 
-    /// `this run`, or the number of seeds; and whether trainings diverged.
+    /// `this run` or the number of seeds, and the number of trainings that diverged.
     pub(crate) fn source(self) -> String {
         match (self.measured().labels.len(), self.measured().diverged) {
             (1, 0) => "this run".to_owned(),
@@ -120,7 +120,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The mean of a measure where `counts` is true of the position.
+    /// The mean of a measure over the positions for which `counts` is true.
     pub(crate) fn mean(self, measure: Measure, counts: impl Fn(usize) -> bool) -> Option<Estimate> {
         let compared = &self.group.compared;
         compared.mean(|place| compared.value(self.place, measure, place).filter(|_| counts(place)))

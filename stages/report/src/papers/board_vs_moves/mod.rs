@@ -29,7 +29,7 @@ use facts::Facts;
 /// The paper.
 pub(crate) struct BoardVsMoves;
 
-/// What was measured.
+/// The inputs of the chapter, read and grouped.
 pub(crate) struct Measurements {
     groups: Vec<groups::Group>,
     played: Vec<play::ArmGames>,

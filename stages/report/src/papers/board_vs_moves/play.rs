@@ -10,7 +10,7 @@ use cwm_rating::Level;
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
-/// What tables call the paper's rules.
+/// The name of the paper's rules in tables.
 pub(crate) const PAPERS_RULES: &str = "the paper's";
 
 /// The games of one arm under the same rules.
@@ -29,7 +29,7 @@ pub(crate) struct ArmGames {
     pub(crate) against: BTreeMap<Opponent, Vec<ArmGame>>,
 }
 
-/// Who played against the arm.
+/// The opponent of the arm.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Opponent {
     /// Stockfish at this level.
@@ -50,7 +50,7 @@ pub(crate) struct ArmGame {
     pub(crate) illegal_attempts: u32,
 }
 
-/// What happened in some games.
+/// Counts of wins, draws and losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) wins: u32,
@@ -93,7 +93,7 @@ impl Opponent {
         }
     }
 
-    /// As tables have it.
+    /// Its name in tables.
     pub(crate) fn name(&self) -> String {
         match self {
             Opponent::Level(level) => format!("level {level}"),
@@ -120,7 +120,8 @@ impl ArmGames {
             .collect()
     }
 
-    /// Whether it plays by the paper's rules: models sample up to five attempts at a legal move and may repeat positions.
+    /// Returns true if it plays by the paper's rules: models sample up to five attempts at a legal move and may repeat
+    /// positions.
     pub(crate) fn is_papers(&self) -> bool {
         (self.legality.as_str(), self.repetition.as_str()) == ("attempts", "allow")
     }
@@ -141,7 +142,8 @@ pub(crate) fn score(games: &[ArmGame]) -> Option<Estimate> {
     Resamples::draw(pairs.len(), RESAMPLES, SEED).estimate(values)
 }
 
-/// What tables show of the players and their rules, and the seeds of models.
+/// The players with their sizes and seeds, then the rules: two matches that agree in these cannot be distinguished in
+/// any table.
 fn known(players: &Players) -> Vec<Option<String>> {
     let of = |player: &Participant| {
         let name = player.arm.as_ref().unwrap_or(&player.kind).clone();

@@ -17,7 +17,7 @@ pub(crate) struct ShownPosition<'a> {
     place: usize,
 }
 
-/// What one arm chose.
+/// The answer of one arm.
 pub(crate) struct Answer<'a> {
     /// The arm with its size.
     pub(crate) arm: String,
@@ -26,7 +26,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) is: Correctness,
 }
 
-/// Positions of a group at equal distances when sorted by ply, so that nobody selected them.
+/// Returns positions of a group at equal distances when sorted by ply: a choice by rule, not by hand.
 pub(crate) fn shown(group: &Group) -> impl Iterator<Item = ShownPosition<'_>> {
     let asked = &group.compared.asked;
     let mut places: Vec<usize> = (0..asked.len()).collect();
@@ -56,7 +56,7 @@ impl<'a> ShownPosition<'a> {
 }
 
 impl Answer<'_> {
-    /// What it is, in a word.
+    /// Its class in a word.
     pub(crate) fn word(&self) -> &'static str {
         match self.is {
             Correctness { best: true, .. } => "best",

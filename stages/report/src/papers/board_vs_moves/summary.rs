@@ -21,7 +21,7 @@ pub(crate) const COMPARISON_NOTE: &str = "Beside our numbers stand those of \"Ca
 /// The step up to which the causal board is level or ahead in the logs of the authors' repository.
 const MASKS_TURN: u64 = 60_000;
 
-/// What was compared, in a sentence or two.
+/// Returns the question of the chapter and the numbers of players, positions and games, in two sentences.
 pub(crate) fn sentence(measured: &Measurements) -> String {
     let played = measured.played.iter().map(|played| played.arm.full_name());
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
@@ -40,7 +40,7 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
     )
 }
 
-/// What a reader should know before any number.
+/// Returns the warnings that a reader should see before any number.
 pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = Vec::new();
     let diverged = members(&measured.groups).filter(|member| member.measured().diverged > 0);
@@ -73,7 +73,7 @@ pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     warnings
 }
 
-/// What choices of these arms cannot show, whatever their numbers.
+/// Returns the conclusions that choices of these arms cannot support, whatever their numbers.
 fn limits(groups: &[Group], facts: &Facts) -> Vec<String> {
     let mut limits = Vec::new();
     let has = |name: &str| members(groups).any(|member| member.measured().arm.name == name);

@@ -1,11 +1,11 @@
-//! How the model of an arm was trained: as its choices have it, and what `encode` counted of its sequences.
+//! The training of an arm's model, from its choices and from the counts of `encode` of its sequences.
 
 use cwm_choices::Chooser;
 use serde_json::Value;
 
 use super::counts::CountedValue;
 
-/// What is known of a training.
+/// The known properties of a training.
 #[derive(Clone, Copy)]
 pub(crate) struct Training<'a> {
     chooser: &'a Chooser,
@@ -14,8 +14,8 @@ pub(crate) struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    /// Of this model. Its sequences are those of the stages `encode` with its form and as many rows, if all of these counted
-    /// the same.
+    /// The training of this model. Its sequences are those of the stages `encode` with its form and as many rows, if
+    /// all of these counted the same.
     pub(crate) fn new(chooser: &'a Chooser, counts: &[CountedValue]) -> Self {
         let form = chooser.form.as_deref();
         let rows = chooser.training.get("rows").and_then(Value::as_u64);
@@ -38,13 +38,13 @@ impl<'a> Training<'a> {
         self.chooser.training.get(key).and_then(Value::as_f64)
     }
 
-    /// Different positions that it learned from; of a list of moves each target is one.
+    /// The number of different positions that it learned from; in a list of moves each target is one.
     pub(crate) fn positions(self) -> Option<u64> {
         let targets = self.encoded.map(|(targets, _)| targets);
         self.chooser.trained_positions.or(targets.filter(|_| self.chooser.form.as_deref() == Some("moves")))
     }
 
-    /// The same times the epochs.
+    /// The number of different positions times the epochs.
     pub(crate) fn visits(self) -> Option<u64> {
         let epochs = self.chooser.steps? as f64 / self.number("steps_per_epoch")?;
         Some((self.positions()? as f64 * epochs).round() as u64)
@@ -56,14 +56,14 @@ impl<'a> Training<'a> {
         Some(self.number("batch_size")? * tokens as f64 / self.number("rows")?)
     }
 
-    /// The last learning rate: the floor, if the schedule arrives there.
+    /// The last learning rate: the floor; `None` if the schedule does not reach it.
     pub(crate) fn lowest_rate(self) -> Option<f64> {
         let arrives = self.number("horizon")? <= self.chooser.steps? as f64;
         let falls = self.falls() && arrives;
         Some(self.number("lr")? * self.number("lr_floor")?).filter(|_| falls)
     }
 
-    /// Updates until the floor.
+    /// The number of updates until the learning rate is at its floor.
     pub(crate) fn horizon(self) -> Option<f64> {
         self.number("horizon").filter(|_| self.falls())
     }

@@ -9,17 +9,17 @@ pub(crate) struct Settings([Option<f64>; 5]);
 impl Settings {
     /// Their names in `train`, in the columns of the bins and in the paper's facts, in the order of the paper's Table 7.
     pub(crate) const NAMES: [&'static str; 5] = ["lr", "warmup", "beta2", "weight_decay", "lr_floor"];
-    /// As the paper heads their columns.
+    /// The headings of their columns in the paper.
     pub(crate) const HEADINGS: [&'static str; 5] = ["LR", "Warmup", "β₂", "Weight decay", "LR floor"];
 
-    /// From their values in the order of [`Settings::NAMES`].
+    /// Collects values in the order of [`Settings::NAMES`].
     pub(crate) fn of(values: impl IntoIterator<Item = Option<f64>>) -> Self {
         let mut settings = Settings::default();
         settings.0.iter_mut().zip(values).for_each(|(setting, value)| *setting = value);
         settings
     }
 
-    /// In the order of [`Settings::NAMES`].
+    /// The values in the order of [`Settings::NAMES`].
     pub(crate) fn values(&self) -> [Option<f64>; 5] {
         self.0
     }

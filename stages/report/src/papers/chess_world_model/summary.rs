@@ -1,4 +1,4 @@
-//! The first lines of the page: a sentence with what was trained on what and tested on what.
+//! The first lines of the page: a sentence about the models, their training sets and their test sets.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::papers::chess_world_model::results::Results;
 use crate::papers::chess_world_model::tables::worse_than_chance_warning;
 use crate::papers::chess_world_model::test_set::TestSet;
 
-/// The sentence, in words that need no explanation.
+/// Returns the sentence, in words that need no explanation.
 pub(crate) fn summary_sentence(results: &Results) -> String {
     if results.models.is_empty() {
         return "This page shows the games of a benchmark: how many were read, kept and split. No model was scored."

@@ -17,7 +17,7 @@ impl TestSet {
     /// The two that the paper has.
     pub(crate) const PAPER: [TestSet; 2] = [TestSet::HeldOut, TestSet::RandomUniform];
 
-    /// From the `test` column of the bins; also as the headings write it.
+    /// Reads a name from the `test` column of the bins, or as the headings write it.
     pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "held_out" | "held-out" => TestSet::HeldOut,
@@ -26,7 +26,7 @@ impl TestSet {
         }
     }
 
-    /// In the midst of a sentence.
+    /// Its words within a sentence.
     pub(crate) fn phrase(&self) -> String {
         match self {
             TestSet::HeldOut => "held-out games".to_owned(),
@@ -38,7 +38,7 @@ impl TestSet {
         }
     }
 
-    /// For programs: the paper's sets as its tables call them, any other by its very name.
+    /// Its name for programs: the paper's sets as its tables name them, any other unchanged.
     pub(crate) fn data_name(&self) -> String {
         match self {
             TestSet::Other(name) => name.clone(),

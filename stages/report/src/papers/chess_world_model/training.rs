@@ -15,7 +15,7 @@ pub(crate) const BEST: &str = "best";
 pub(crate) struct Departures {
     /// The number of trainings that diverged.
     pub(crate) diverged: usize,
-    /// With weights that are not the last.
+    /// The number of runs with weights that are not the last.
     pub(crate) best: usize,
 }
 

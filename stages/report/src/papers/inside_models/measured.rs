@@ -14,8 +14,8 @@ pub(super) struct MeasuredFinding {
     pub(super) finding: Finding,
 }
 
-/// The findings of all files, in their order. Models of cells with several seeds have these in their names, and models of one name
-/// with several tasks their task.
+/// Reads the findings of all files, in their order. If cells have several seeds, names of models include the seed; if
+/// models of one name have several tasks, the task.
 ///
 /// # Errors
 /// A file is no file of findings.
@@ -50,12 +50,12 @@ fn name_tasks(found: &mut [MeasuredFinding]) {
     }
 }
 
-/// Those of one kind.
+/// The findings of one kind.
 pub(super) fn of_kind(found: &[MeasuredFinding], kind: Kind) -> impl Iterator<Item = &Finding> {
     found.iter().map(|measured| &measured.finding).filter(move |finding| finding.kind == kind)
 }
 
-/// Whether an edit's numbers are over all its cases, not over some plies, pieces or squares.
+/// Returns true if an edit's numbers are over all its cases, not over some plies, pieces or squares.
 pub(super) fn is_over_all(finding: &Finding) -> bool {
     ["ply", "piece", "square"].iter().all(|part| finding.named(part).is_empty())
 }

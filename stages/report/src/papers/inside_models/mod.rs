@@ -1,5 +1,5 @@
-//! "Exploring the Limits of Probes for Latent Representation Edits in GPT Models" (AI 2026, 7(3), 92): what a model's layers hold of
-//! the board, and whether one can write into it.
+//! "Exploring the Limits of Probes for Latent Representation Edits in GPT Models" (AI 2026, 7(3), 92): the board in a
+//! model's layers, and edits of it.
 //!
 //! `measured` reads findings, `tables` lists the tables and `table` makes any of them, `figures` draws, `facts` are the
 //! paper's numbers.
@@ -68,7 +68,7 @@ fn summary(found: &[MeasuredFinding]) -> String {
     )
 }
 
-/// What a reader should know before any number.
+/// Returns the warnings that a reader should see before any number.
 fn warnings(found: &[MeasuredFinding]) -> Vec<String> {
     let mut warnings = vec!["Each number is of one training, with one seed. Intervals are over games.".to_owned()];
     if found.iter().all(|found| found.finding.network == "trained") {

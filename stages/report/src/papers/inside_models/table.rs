@@ -1,4 +1,4 @@
-//! Any table of findings: a row a finding, beside what the paper has.
+//! Any table of findings: a row for each finding, then the paper's rows.
 
 use cwm_findings::{Finding, Kind};
 use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
@@ -16,13 +16,13 @@ pub(super) struct Spec {
     pub(super) paper: Option<&'static str>,
     pub(super) caption: &'static str,
     pub(super) kind: Kind,
-    /// Which findings of the kind are its rows.
+    /// Returns true if a finding of the kind is one of its rows.
     pub(super) keep: fn(&Finding) -> bool,
     /// Names and their headings. A column that no row fills is left out, among the values too.
     pub(super) names: &'static [(&'static str, &'static str)],
     /// Values and their headings.
     pub(super) values: &'static [(&'static str, &'static str)],
-    /// What the values are over.
+    /// The noun for the units that the values are over: the heading of the last column.
     pub(super) over: &'static str,
     /// The paper's rows.
     pub(super) printed: &'static [PrintedRow],
@@ -30,13 +30,13 @@ pub(super) struct Spec {
 
 /// A row of the paper.
 pub(super) struct PrintedRow {
-    /// What the row is of, by the names of the table's columns, `layer` included.
+    /// The row's texts in the columns of names, by name, `layer` included.
     pub(super) names: &'static [(&'static str, &'static str)],
     /// Values: by name, place, row and column of the fact.
     pub(super) values: &'static [(&'static str, [&'static str; 3])],
 }
 
-/// The table; without rows where nothing was found.
+/// Makes the table; it has no rows where there are no findings.
 pub(super) fn table(spec: &Spec, found: &[MeasuredFinding], facts: &Facts) -> Table {
     let is_row = |measured: &&MeasuredFinding| measured.finding.kind == spec.kind && (spec.keep)(&measured.finding);
     // Cells that differ in other things, such as the method, have some rows in common: the majority class.

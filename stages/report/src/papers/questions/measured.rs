@@ -108,13 +108,14 @@ impl Measurements {
         categories
     }
 
-    /// Returns true if the run was asked the published items of the category, or without one all published items.
+    /// Returns true if the run answered the published items of the category, or without one all published items.
     pub(super) fn is_published(&self, player: &Player, category: Option<&str>) -> bool {
         let of_player = self.published.get(&player.label).map_or(&[][..], Vec::as_slice);
         category.map_or(of_player.len() == PUBLISHED.len(), |category| of_player.iter().any(|known| known == category))
     }
 
-    /// What two runs have in common, and the accuracy of `one` less that of `other` with its interval.
+    /// Returns the tally of two runs on the same items, and the accuracy of `one` less that of `other` with its
+    /// interval.
     pub(super) fn pair(&self, one: &Player, other: &Player) -> Option<(&PairTally, [f64; 3])> {
         if one.label != other.label {
             return None;
@@ -123,7 +124,7 @@ impl Measurements {
         of_label.into_iter().find_map(|pair| match (pair.run == one.name, pair.other == other.name) {
             (true, true) => Some((pair, [pair.difference, pair.low, pair.high])),
             _ if pair.run == other.name && pair.other == one.name => {
-                // Not by the sign, which would make a difference of none -0.
+                // Not negated: a difference of 0 would become -0.
                 Some((pair, [pair.difference, pair.high, pair.low].map(|end| 0.0 - end)))
             }
             _ => None,
@@ -143,7 +144,8 @@ impl Player {
         self.tasks.iter().find(|tally| tally.task.as_deref() == Some(task))
     }
 
-    /// What the paper calls such a run: a star marks reasoning. None if it was asked in another way than the paper's runs.
+    /// The paper's name of such a run: a star marks reasoning. `None` if its prompts differ from those of the paper's
+    /// runs.
     pub(super) fn paper_name(&self) -> Option<String> {
         (self.variant() == ("none", 1) && self.given() == "fen").then(|| self.starred())
     }
@@ -153,12 +155,12 @@ impl Player {
         format!("{}{}", self.run.name, if self.reasoning() == "none" { "" } else { "*" })
     }
 
-    /// What prompts add about the position, and the group of their examples.
+    /// The context that prompts add about the position, and the group of their examples.
     pub(super) fn variant(&self) -> (&str, u64) {
         (self.run.context.as_deref().unwrap_or("none"), self.run.examples.unwrap_or(1))
     }
 
-    /// What prompts give of a position.
+    /// The form in which prompts give a position.
     pub(super) fn given(&self) -> &str {
         self.run.given.as_deref().unwrap_or("fen")
     }

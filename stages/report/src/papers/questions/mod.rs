@@ -1,4 +1,5 @@
-//! "ChessQA: Evaluating Large Language Models for Chess Understanding" (arXiv 2510.23948): what a language model understands of chess.
+//! "ChessQA: Evaluating Large Language Models for Chess Understanding" (arXiv 2510.23948): the understanding of chess
+//! in language models.
 //!
 //! `measured` reads tallies, `tables` and `figures` define what is shown, `facts` are the paper's numbers, and
 //! `failures` shows answers that are not correct.
@@ -73,8 +74,8 @@ const NOTE: &str = "Beside our numbers stand those of \"ChessQA: Evaluating Larg
      where a run has the paper's name (a star marks reasoning) and was asked the published items; elsewhere the paper's rows stand by \
      themselves. Most numbers of its figures are in pictures alone, which our copy lacks.";
 
-/// Returns true of a category of this paper, and of one that no paper of ours has. Answers of judges are no answers to
-/// questions of chess.
+/// Returns true for a category of this paper, and for one that no paper of ours has. Answers of judges are no answers
+/// to questions of chess.
 fn is_question(category: &str) -> bool {
     ![cwm_reasoning::CATEGORY, cwm_reasoning::JUDGES].contains(&category)
 }
@@ -95,7 +96,7 @@ fn summary(measured: &Measurements) -> String {
     )
 }
 
-/// What a reader should know before any number.
+/// Returns the warnings that a reader should see before any number.
 fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
         "An answer is correct if it is the item's key, by the published rule; it is sound if a chess player who follows the prompt would be \

@@ -1,4 +1,4 @@
-//! What reinforcement learning recorded.
+//! Reads the curves of reinforcement learning.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::measured::experiment_of;
 use crate::papers::json_lines;
 
-/// What one training recorded. Points are of step and value.
+/// The curves of one training. A point is a step and a value.
 pub(super) struct Curve {
     /// The name of the experiment.
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct Curve {
     pub(super) by_task: BTreeMap<String, Vec<(u64, f64)>>,
     /// Mean length of the rollouts in tokens.
     pub(super) length: Vec<(u64, f64)>,
-    /// Mean reward on items that are not learned from, by task.
+    /// Mean reward on validation items, from which nothing is learned, by task.
     pub(super) validation: BTreeMap<String, Vec<(u64, f64)>>,
 }
 

@@ -1,4 +1,4 @@
-//! What reinforcement learning changed, item by item.
+//! Differences between runs before and after reinforcement learning, paired by item.
 
 use cwm_contract::{Context, Failure};
 use cwm_measures::{Estimate, GradeMeasure, GradedRuns, Resampling};
@@ -17,13 +17,13 @@ pub(super) struct Gain {
     pub(super) measure: &'static str,
     pub(super) before: Estimate,
     pub(super) after: Estimate,
-    /// The second less the first, paired by item.
+    /// `after` less `before`, paired by item.
     pub(super) difference: Estimate,
     /// The labels of the tallies of both runs.
     pub(super) labels: [String; 2],
 }
 
-/// The gains of all experiments whose grades are given: rewards of every task, and legal moves.
+/// Computes the gains of all experiments whose grades are given: rewards of every task, and legal moves.
 ///
 /// # Errors
 /// A file is none of grades, or two have the same run.

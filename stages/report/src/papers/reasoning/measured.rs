@@ -25,26 +25,26 @@ pub(super) struct Measurements {
     pub(super) experiments: Vec<Experiment>,
     /// Runs whose answers were read leniently.
     pub(super) lenient: Vec<Player>,
-    /// What mixes took of their sources, by the name of the experiment, with the label.
+    /// The mixtures, each with the name of its experiment and the label of its cell.
     pub(super) mixtures: Vec<(String, String, Mixture)>,
     /// Labels of the cells that made it.
     pub(super) labels: Vec<String>,
     /// Tasks whose items are the published ones.
     published: Vec<&'static str>,
-    /// What judges have of runs, with the names of the runs as they were given.
+    /// The judges' measures of runs, with the names of the runs as they are in the tallies.
     of_judges: Vec<(String, Player)>,
 }
 
-/// A model before and after reinforcement learning, or one that stands alone, as a player does.
+/// A model before and after reinforcement learning, or a run without phases, such as a player.
 pub(super) struct Experiment {
     pub(super) name: String,
-    /// What the paper calls it.
+    /// Its name in the paper, if it has one there.
     pub(super) paper: Option<&'static str>,
-    /// Fine-tuned, or alone.
+    /// The fine-tuned model, or the run without phases.
     pub(super) before: Option<Player>,
     /// After reinforcement learning.
     pub(super) after: Option<Player>,
-    /// Whether it is neither before nor after.
+    /// True if it is neither before nor after reinforcement learning.
     pub(super) alone: bool,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct Player {
     pub(super) label: String,
     /// Its full name, as grades have it.
     pub(super) name: String,
-    /// By task and name, each with the label of the cell that has it.
+    /// The measures by task and name, each with the label of the cell that has it.
     measures: HashMap<(String, String), (Measure, String)>,
 }
 
-/// Where in training a run stands.
+/// The phase of a run: before or after reinforcement learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Before,
@@ -66,7 +66,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// As columns have it.
+    /// Its name in columns.
     pub(super) fn name(self) -> &'static str {
         match self {
             Phase::Before => "SFT",
@@ -91,8 +91,8 @@ impl Phase {
     }
 }
 
-/// The name of the experiment of a cell or run, and its place in training: the stage is called `before` or `after`, `sft` or `rl`, or
-/// there is a coordinate `phase`. The experiment is the other coordinates.
+/// Returns the name of the experiment of a cell or run, and its phase: the stage is called `before` or `after`, `sft`
+/// or `rl`, or there is a coordinate `phase`. The experiment is the other coordinates.
 pub(super) fn experiment(name: &str) -> (String, Option<Phase>) {
     let label = name.parse::<Label>().unwrap_or_else(|_| Label::stage(name));
     let phase = label.coordinate("phase").map_or(label.stage.as_str(), |phase| phase);
@@ -112,7 +112,7 @@ pub(super) fn is_lenient(label: &Label) -> bool {
     label.coordinate("reading").unwrap_or(&label.stage) == "lenient"
 }
 
-/// The share of false claims, of the share of true ones.
+/// Computes the share of false claims from the share of true ones; `None` for other measures.
 fn hallucination(measure: &Measure) -> Option<Measure> {
     let of = |share: f64| 1.0 - share;
     let Measure { value, low, high, .. } = *measure;
@@ -185,7 +185,7 @@ impl Measurements {
         }
     }
 
-    /// Adds the measures of judges to the runs that they judged. What another judge has already does not count.
+    /// Adds the measures of judges to the runs that they judged. If several judges have one measure, the first counts.
     fn add_measures_of_judges(&mut self, facts: &Facts) {
         for (run, judged) in std::mem::take(&mut self.of_judges) {
             let experiments = self.experiments.iter_mut();
@@ -229,8 +229,8 @@ impl Measurements {
         self.experiments.is_empty() && self.lenient.is_empty()
     }
 
-    /// All runs with the names of their experiments, those before reinforcement learning first. The phase of one that stands alone is
-    /// nothing.
+    /// All runs with their experiments, in each the run before reinforcement learning first. A run without phases has
+    /// `None`.
     pub(super) fn runs(&self) -> impl Iterator<Item = (&Experiment, &Player, Option<Phase>)> {
         self.experiments.iter().flat_map(|experiment| {
             let phase = |phase| (!experiment.alone).then_some(phase);

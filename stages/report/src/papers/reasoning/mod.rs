@@ -1,9 +1,10 @@
-//! "Reasoning Through Chess" (arXiv 2604.05134): how fine-tuning and reinforcement learning shape what a model reasons.
+//! "Reasoning Through Chess" (arXiv 2604.05134): the effect of fine-tuning and reinforcement learning on a
+//! model's reasoning.
 //!
-//! `measured` reads tallies and mixtures and pairs runs before and after reinforcement learning, `gains` compares these item by item,
-//! `curves` reads what trainings recorded, `predictors` fits lines; `tables` and `figures` define what is shown, `facts` are the
-//! paper's numbers, `published` knows the paper's items, `answers` shows answers with their claims marked, and `examples` some of what
-//! models were fine-tuned on.
+//! `measured` reads tallies and mixtures and pairs runs before and after reinforcement learning, `gains` compares these
+//! item by item, `curves` reads the curves of trainings, `predictors` fits lines; `tables` and `figures` define what is
+//! shown, `facts` are the paper's numbers, `published` recognizes the paper's items, `answers` shows answers with their
+//! claims marked, and `examples` some examples that models were fine-tuned on.
 
 mod answers;
 mod curves;
@@ -99,7 +100,7 @@ fn summary(measured: &Measurements) -> String {
     )
 }
 
-/// What a reader should know before any number.
+/// Returns the warnings that a reader should see before any number.
 fn warnings(measured: &Measurements) -> Vec<String> {
     let mut warnings = vec![
         "Rewards are exact: each legal move has the win probability that an engine gives it. Intervals are over items. Whether a claim is true \

@@ -1,4 +1,4 @@
-//! Which measures of fine-tuned models foretell the model after reinforcement learning: lines by least squares.
+//! Predicts the model after reinforcement learning from measures of the fine-tuned one: lines by least squares.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -17,7 +17,7 @@ const fn predictor(name: &'static str, task: &'static str, measure: &'static str
     Predictor { name, task, measure, fact }
 }
 
-/// What lines are fitted to. The first five make the mean that is foretold.
+/// The measures that lines are fitted to. The mean of the first five is predicted.
 static PREDICTORS: [Predictor; 10] = [
     predictor("Legal moves", PREDICT, "legal", "predict_legal"),
     predictor("Average rank", PREDICT, "rank", "predict_rank"),
@@ -34,7 +34,7 @@ static PREDICTORS: [Predictor; 10] = [
 /// Measures in the mean.
 const OF_MEAN: usize = 5;
 
-/// Where points are from.
+/// The source of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Ours,
@@ -96,7 +96,7 @@ fn mean(value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
     sum.map(|sum| sum / OF_MEAN as f64)
 }
 
-/// The line of least squares through points of x and y; none of fewer than three, or where all x or all y are equal.
+/// Fits the line of least squares to points of x and y; `None` for fewer than three, or where all x or all y are equal.
 fn fit(points: &[(f64, f64)]) -> Option<Line> {
     let number = points.len() as f64;
     if points.len() < 3 {
@@ -141,7 +141,7 @@ mod tests {
         assert!((exact.slope - 2.0).abs() < 1e-12 && exact.r2 > 1.0 - 1e-12 && exact.p < 1e-6, "{exact:?}");
     }
 
-    /// Of the paper's own tables: 12 models.
+    /// The paper's tables have 12 models with both phases.
     #[test]
     fn the_papers_tables_have_points() {
         let points = predictors(&Measurements::default(), &Facts::load());

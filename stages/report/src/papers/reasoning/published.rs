@@ -1,4 +1,4 @@
-//! Which tasks' items are the published ones.
+//! Recognizes the tasks whose items are the published ones.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What readers need who do not see the page, or not well.
+//! The needs of readers who do not see the page, or not well.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ fn everything_that_can_be_used_has_a_name_and_headings_go_in_order() {
         nodes.iter().copied().filter(|node| role(node) == "heading").filter_map(|node| level(&node)).collect();
     assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1), "{levels:?}");
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "a level is left out: {levels:?}");
-    // What changes is told.
+    // Screen readers announce changes.
     let live = nodes.iter().filter(|node| role(node) == "status").count();
     assert_eq!(live, 1);
     for scope in ["th:not([scope])", "table:not(:has(> caption))", "[id]:not(body):is([id=''])", "img:not([alt])"] {
@@ -131,7 +131,7 @@ fn the_list_of_sections_says_where_the_reader_is() {
     let Some(mut browser) = opened(folder.path()) else { return };
     for section in ["models", "boards", "test-results"] {
         browser.eval(&format!("document.getElementById('{section}').scrollIntoView({{ behavior: 'instant' }})"));
-        // The browser tells it a frame later or two.
+        // The observer runs a frame or two later.
         let current = browser.eval(&format!(
             "new Promise((found) => {{
                  const look = () => {{

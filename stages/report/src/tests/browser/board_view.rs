@@ -8,7 +8,7 @@ use super::*;
 
 const PIECES: &str = ".PNBRQKpnbrqk";
 
-/// What the view shows now: the 64 squares of a board, row by row.
+/// The pieces in the view now: the 64 squares of a board, row by row.
 fn squares(browser: &mut Browser, board: &str) -> String {
     browser.text(&format!(
         "[...document.querySelectorAll('#board-{board} [data-piece]')].map((square) => square.dataset.piece).join('')"
@@ -66,7 +66,7 @@ fn every_ply_shows_what_is_believed_beside_what_is_true() {
         );
         let others: Vec<u8> = wrong.iter().map(|(label, _)| *label).filter(|label| *label >= 64).collect();
         assert_eq!(crossed, json!(others), "ply {t}");
-        // What is read aloud.
+        // The text for screen readers.
         let said = told(&mut browser);
         let place = match t {
             0 => "Before the first move: ".to_owned(),

@@ -1,4 +1,4 @@
-//! A headless Chromium, spoken to through pipes in its own protocol (Chrome DevTools Protocol): a JSON object and a zero
+//! A headless Chromium, driven through pipes by its own protocol (Chrome DevTools Protocol): a JSON object and a zero
 //! byte for each message.
 
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// How long an answer may take before the browser counts as lost.
+/// The time that an answer may take before the browser counts as lost.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running browser with one page.
@@ -21,12 +21,12 @@ pub struct Browser {
     answers: Receiver<Value>,
     next: u64,
     session: Option<String>,
-    /// Everything that it reported unasked.
+    /// The events that it sent, in order.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
-/// The browser's program: `CWM_CHROMIUM`, or what is on the path and runs (Ubuntu's only says that it is elsewhere).
+/// The browser's program: `CWM_CHROMIUM`, or one on the path that runs (Ubuntu's is only a stub).
 fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CWM_CHROMIUM") {
         return Some(named.into());
@@ -42,7 +42,7 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// Starts one; or says, in words, that the test is skipped, unless `CWM_REQUIRE` names `browser`.
+    /// Starts a browser; without one prints that the test is skipped, and panics if `CWM_REQUIRE` names `browser`.
     pub fn start() -> Option<Self> {
         let Some(program) = program() else {
             let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
@@ -55,7 +55,7 @@ impl Browser {
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
-        // Its pipes are the descriptors 3 and 4. The pages are our own, and a sandbox asks for more than containers give.
+        // Its pipes are the descriptors 3 and 4. The pages are our own, and a sandbox needs more than containers allow.
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"#])
             .arg(program)
@@ -95,7 +95,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Asks for something and waits for the answer.
+    /// Sends a command and waits for its result.
     #[track_caller]
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.next += 1;
@@ -120,7 +120,7 @@ impl Browser {
         self.answers.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("the browser does not answer: {error}"))
     }
 
-    /// Opens a file and waits until all of it is there.
+    /// Opens a file and waits until it is loaded.
     #[track_caller]
     pub fn open(&mut self, page: &Path) {
         self.events.clear();
@@ -133,7 +133,7 @@ impl Browser {
         }
     }
 
-    /// What an expression is in the page; of a promise, what it comes to.
+    /// Evaluates an expression in the page; of a promise, the value that it resolves to.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let mut answer = self
@@ -142,7 +142,7 @@ impl Browser {
         answer["result"]["value"].take()
     }
 
-    /// The same of a text.
+    /// Evaluates an expression that is a text.
     #[track_caller]
     pub fn text(&mut self, expression: &str) -> String {
         let value = self.eval(expression);
@@ -173,29 +173,29 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", event("keyUp", ""));
     }
 
-    /// Makes the window so large.
+    /// Sets the size of the window.
     pub fn window(&mut self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Light or dark, as the reader has asked for it.
+    /// Sets the colour scheme that the reader prefers: `light` or `dark`.
     pub fn colours(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"media": "", "features": features}));
     }
 
-    /// What the window shows.
+    /// Writes the content of the window as a PNG file.
     pub fn screenshot(&mut self, file: &Path) {
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let bytes = STANDARD.decode(shot["data"].as_str().unwrap()).unwrap();
         std::fs::write(file, bytes).unwrap();
     }
 
-    /// Nothing was said on the console, no policy was broken, and nothing was asked for but the page.
+    /// Checks that the console is empty, no policy was violated, and nothing but the page was requested.
     #[track_caller]
     pub fn check_quiet(&mut self) {
-        // Whatever was under way has come before this answer.
+        // All events under way arrive before this result.
         self.eval("0");
         let methods = ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"];
         let said: Vec<_> =

@@ -1,4 +1,4 @@
-//! What stands in games and pipelines is text, whatever it looks like.
+//! Text from games and pipelines stays text, whatever it looks like.
 
 use cwm_contract::Label;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The page in a real browser, headless: what it does when keys are pressed, and what it does not do.
+//! The page in a real browser, headless: its response to keys, and the requests that it does not make.
 
 mod access;
 mod board_view;

@@ -1,11 +1,11 @@
-//! Where a number comes from: the panel that its cell opens, with what an export put into the page and without.
+//! The provenance of a number: the panel that its cell opens, with the data of an export in the page and without.
 
 use cwm_contract::provenance::{PLACEHOLDER, fill};
 use serde_json::{Value, json};
 
 use super::*;
 
-/// The cells that the first numbers of the page say they come from; a label is text, whatever it looks like.
+/// The cells that the first numbers of the page come from; a label is text, whatever it looks like.
 const MADE: &str = "evaluation[size=</script><img src=x onerror=window.hacked=1>]";
 const READ: &str = "model[size=d32/l1]";
 
@@ -17,7 +17,7 @@ fn page(folder: &Path, provenance: Option<&Value>) -> PathBuf {
     let (_, after) = rest.split_once("</script>").unwrap();
     let labels = json!([MADE, READ]).to_string().replace('<', "\\u003c");
     let text = format!("{before}id=\"cwm-sources\">{labels}</script>{after}");
-    // In place of what the tables say.
+    // In place of the tables' own sources.
     let mut parts = text.split(" data-from=\"");
     let mut text = parts.next().unwrap().to_owned();
     parts.for_each(|part| text += part.split_once('"').unwrap().1);

@@ -10,7 +10,7 @@ use crate::tests::hostile::HOSTILE;
 /// Two mates in one: Ra8, the key, and Rb8.
 const FEN: &str = "6k1/5ppp/8/8/8/8/8/RR4K1 w - - 0 1";
 
-/// An item of a task that asks for one move.
+/// An item of a task whose answer is one move.
 fn item(id: &str, question: &str) -> String {
     let item = json!({
         "task_id": id, "task_type": "short_tactics_rating_beginner", "task_category": "Short Tactics", "input": FEN, "question": question,

@@ -1,4 +1,4 @@
-//! Answers with their claims, and what reinforcement learning changed.
+//! Answers with their claims, and the gains by reinforcement learning.
 
 use cwm_answers::{Answer, AnswersWriter, Grade, GradesWriter};
 use cwm_contract::Value;
@@ -69,7 +69,7 @@ fn answered(thinking: &str, uci: &str) -> Answer {
     Answer { response, ..Answer::default() }
 }
 
-/// Of a server that sends the reasoning apart.
+/// The answer of a server that sends the reasoning apart.
 fn answered_apart(thinking: &str, uci: &str) -> Answer {
     let response = Some(format!("<answer> {uci} </answer>"));
     Answer { response, reasoning: Some(thinking.to_owned()), ..Answer::default() }

@@ -1,4 +1,4 @@
-//! What a judge says of runs.
+//! The measures that a judge has of runs.
 
 use cwm_answers::{Answer, AnswersWriter, Grade, GradesWriter};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::tests::hostile::HOSTILE;
 
-/// What a judge has of a run, whose quality is a number from 0 to 1.
+/// A judge's measures of a run, whose quality is a number from 0 to 1.
 fn judged(run: &str, quality: f64) -> Vec<Measure> {
     let names = ["efficacy", "efficiency", "faithfulness", "quality", "strategy_enumeration", "judged_accuracy"];
     names.iter().map(|name| measure(run, PREDICT, name, quality)).collect()
@@ -24,7 +24,7 @@ fn a_judges_measures_stand_beside_the_runs_own() {
     let ours = [judged("after[data=ours]", 0.31), judged("before[data=ours]", 0.53), judged("random", 0.2)].concat();
     let asked = ItemCount { task: "judge_quality".into(), category: "Judges".into(), ..ItemCount::default() };
     let ours = write(folder.path(), "judged", &Tallies { items: vec![asked], ..tallies_of(ours) });
-    // What another judge has as well does not count.
+    // A measure that the first judge has does not count again.
     let others = [judged("after[data=ours]", 0.9), judged("after[data=sft7_bl]", 0.7)].concat();
     let others = write(folder.path(), "others", &tallies_of(others));
     let trial = trial_of(folder.path(), &usual()).labelled("tallies", label("a_judge"), ours).labelled(

@@ -1,4 +1,4 @@
-//! The published items and the measures of the published answers, beside what the paper prints.
+//! The published items and the measures of the published answers, beside the paper's numbers.
 
 use std::path::PathBuf;
 

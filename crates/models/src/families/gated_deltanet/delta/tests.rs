@@ -174,7 +174,7 @@ fn long_games_stay_equal_across_the_edges_of_chunks() {
     }
 }
 
-/// Where inverting the triangle by a series is off by 10^21 (protocol.md, "Numerics").
+/// On these inputs, inverting the triangle by a series is off by 10^21 (protocol.md, "Numerics").
 #[test]
 fn equal_keys_and_strengths_near_two_lose_no_digits() {
     for strength in [1.9, 2.0] {

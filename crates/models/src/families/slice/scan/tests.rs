@@ -52,7 +52,7 @@ impl Case {
         )
     }
 
-    /// Of the kernel, and decomposed.
+    /// The states of the kernel and of the decomposed implementation.
     fn states(&self, algorithm: ScanAlgorithm) -> [Vec<f32>; 2] {
         let (init, transitions, inputs) = self.operands();
         let states = || scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), algorithm);
@@ -273,7 +273,7 @@ fn the_chunked_form_loses_finite_states_where_the_authors_does() {
     }
 }
 
-/// What stands behind a game's end could overflow if it were stepped through, and be NaN where it is multiplied with 0.
+/// Values behind a game's end could overflow if they were stepped through, and give NaN where they are multiplied by 0.
 #[test]
 fn whatever_is_padded_changes_no_state_and_no_gradient() {
     let plain = Case::random(&[300, 5], 8, 4, -0.1, 0.2, 11);

@@ -46,7 +46,7 @@ pub struct Attention {
     pub precision: Precision,
 }
 
-/// What the kernels are compiled for.
+/// The compile-time parameters of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Form {
     heads: usize,

@@ -134,7 +134,7 @@ impl Batch {
     }
 }
 
-/// What a cube works at.
+/// The share of a cube: a tile of a head of a game.
 #[derive(CubeType, Clone, Copy)]
 pub(super) struct Place {
     pub game: usize,

@@ -25,7 +25,7 @@ struct Fact {
 pub(crate) struct Facts(Vec<Fact>);
 
 impl Facts {
-    /// Those that are part of this crate. Lines that are no facts are left out; a test counts them.
+    /// Reads the facts that are part of this crate. Lines that are no facts are left out; a test counts them.
     pub(crate) fn load() -> Self {
         let fact = |line: &'static str| match line.split(',').collect::<Vec<_>>()[..] {
             [_table, row, column, value, _unit, _section] => Some(Fact { row, column, value }),
@@ -34,17 +34,17 @@ impl Facts {
         Facts(FILES.into_iter().flat_map(|file| file.lines().skip(1)).filter_map(fact).collect())
     }
 
-    /// As printed.
+    /// Returns a fact as printed.
     pub(crate) fn get(&self, row: &str, column: &str) -> Option<&'static str> {
         self.0.iter().find(|fact| (fact.row, fact.column) == (row, column)).map(|fact| fact.value)
     }
 
-    /// As a number, where it is one.
+    /// Returns a fact as a number, where it is one.
     pub(crate) fn value(&self, row: &str, column: &str) -> Option<f64> {
         self.get(row, column)?.parse().ok()
     }
 
-    /// As a cell, its number `unit` times as large.
+    /// Returns a fact as a cell, its number `unit` times as large.
     pub(crate) fn cell(&self, row: &str, column: &str, unit: f64) -> Cell {
         match (self.get(row, column), self.value(row, column)) {
             (Some(_), Some(value)) if unit != 1.0 => Cell::count((value * unit).round() as u64),
@@ -55,7 +55,7 @@ impl Facts {
         }
     }
 
-    /// Wins, draws and losses of a sweep against each of Stockfish's levels 0 to 10.
+    /// Returns the wins, draws and losses of a sweep against each of Stockfish's levels 0 to 10.
     pub(crate) fn sweep(&self, sweep: &str) -> Vec<[u32; 3]> {
         let results = |level: u32| {
             let row = format!("{sweep}_level_{level}");
@@ -65,8 +65,8 @@ impl Facts {
         (0..=10).map_while(results).collect()
     }
 
-    /// Step, test loss in nats and best moves in percent of each checkpoint of `fen_bidirectional` or `fen_causal`. Of one that was
-    /// tested twice the later counts.
+    /// Returns step, test loss in nats and best moves in percent of each checkpoint of `fen_bidirectional` or
+    /// `fen_causal`. If one was tested twice, the later test counts.
     pub(crate) fn checkpoints(&self, arm: &str) -> Vec<(u64, f64, f64)> {
         let mut found: Vec<(u64, f64, f64)> = Vec::new();
         for fact in self.0.iter().filter(|fact| fact.column == "test_loss") {

@@ -1,4 +1,4 @@
-//! How well each arm chooses.
+//! Rates and losses of each arm's choices.
 
 use cwm_measures::Measure;
 use cwm_page::{Cell, Column, PAPER_ONLY, Row, Table};
@@ -18,7 +18,7 @@ const MEASURES: [(Measure, &str); 5] = [
     (Measure::MaskBest, "Best by mask (%)"),
 ];
 
-/// Arms of the paper and of its repository: name, row of the facts, and whether the repository has it.
+/// Arms of the paper and of its repository: name, row of the facts, and true for the repository's.
 const PRINTED: [(&str, &str, bool); 5] = [
     ("board/none", "nanogpt_fen_bidirectional", false),
     ("characters/causal", "nanogpt_pgn", false),
@@ -27,7 +27,7 @@ const PRINTED: [(&str, &str, bool); 5] = [
     ("board/causal", "fen_causal", true),
 ];
 
-/// Rates and losses on the positions that all arms of a group were asked, with the paper's below.
+/// The table of rates and losses on the positions that all arms of a group answered, with the paper's below.
 pub(crate) fn arms(groups: &[Group], counts: &[CountedValue], facts: &Facts) -> Table {
     let mut columns = head_columns();
     columns.push(Column::text("Source"));
@@ -102,7 +102,7 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
     printed_row(cells)
 }
 
-/// How controlled arms differ beyond input and mask, as a sentence with a space before it.
+/// Returns the properties beyond input and mask in which controlled arms differ, as a sentence with a space before it.
 fn unlike(groups: &[Group], counts: &[CountedValue]) -> String {
     let controlled = || members(groups).filter(|member| member.group.kind == Kind::Controlled).map(Member::measured);
     let differ = |of: &dyn Fn(&cwm_measures::ArmChoices) -> Option<String>| {

@@ -1,4 +1,4 @@
-//! Rates in parts of the positions: by ply, by number of legal moves, and by whether training had the position.
+//! Rates in parts of the positions: by ply, by number of legal moves, and by occurrence in training.
 
 use cwm_measures::{AskedPosition, Measure};
 use cwm_page::{Cell, Column, Row, Table};
@@ -15,11 +15,12 @@ const MOBILITY_BINS: [u32; 6] = [1, 11, 21, 31, 41, 61];
 const MEASURES: [(Measure, &str); 3] =
     [(Measure::Legal, "legal (%)"), (Measure::Best, "best (%)"), (Measure::MaskBest, "best by mask (%)")];
 
-/// The bin of a number, and the name of one that begins with it: `10–19`, `60–`.
+/// Returns the bin of a number; `None` below the first.
 fn bin_of(starts: &[u32], number: u32) -> Option<usize> {
     starts.iter().rposition(|start| number >= *start)
 }
 
+/// The first and the last number of a bin: `10–19`, `60–`.
 fn bin_name(starts: &[u32], bin: usize) -> String {
     starts.get(bin + 1).map_or_else(|| format!("{}–", starts[bin]), |next| format!("{}–{}", starts[bin], next - 1))
 }
@@ -30,7 +31,7 @@ pub(crate) fn ply_bin_name(bin: usize) -> String {
 }
 
 impl Member<'_> {
-    /// Whether a position, by place, is in a bin of plies.
+    /// Returns true if a position, by place, is in a bin of plies.
     pub(crate) fn is_in_ply_bin(self, place: usize, bin: usize) -> bool {
         self.group.compared.asked[place].t.and_then(|t| bin_of(&PLY_BINS, t)) == Some(bin)
     }
@@ -60,7 +61,7 @@ pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     )
 }
 
-/// The same by whether the position, by the first four fields of its FEN, occurs in training.
+/// The same for positions that occur in training, by the first four fields of the FEN, and for others.
 pub(crate) fn seen(groups: &[Group]) -> Table {
     let about = "Whether training had the position, by placement, side to move, castling and en passant. Positions that were seen are \
                  mostly openings, so the two columns differ in more than memory; an arm is to be read in one column.";

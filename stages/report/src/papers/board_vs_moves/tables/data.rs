@@ -1,4 +1,4 @@
-//! What was played, labelled, encoded and left out.
+//! Counts of the games and positions that were played, labelled, encoded and left out.
 
 use cwm_page::{Cell, Column, Row, Table, number};
 use serde_json::Value;

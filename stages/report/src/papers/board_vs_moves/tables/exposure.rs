@@ -1,4 +1,4 @@
-//! Exposure bias: answers behind the right tokens, and behind the model's own.
+//! Exposure bias: answers whose tokens follow the right ones (forced), and ones that follow the model's own (free).
 
 use cwm_measures::Measure;
 use cwm_page::{Cell, Column, Row, Table};
@@ -7,14 +7,14 @@ use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Member, difference_cell, head_columns, members};
 use crate::papers::board_vs_moves::tables::INTERVALS;
 
-/// What is compared: a name, forced and free.
+/// The comparisons: name, forced measure, free measure.
 pub(crate) const WAYS: [(&str, Measure, Measure); 3] = [
     ("Valid", Measure::ForcedValid, Measure::Valid),
     ("Legal", Measure::ForcedLegal, Measure::Legal),
     ("Best", Measure::ForcedBest, Measure::Best),
 ];
 
-/// The arms whose answers have several tokens and were taken in both ways; of one token both are the same.
+/// The arms whose answers have several tokens and were measured both forced and free; of one token both are the same.
 pub(crate) fn answers_in_several_tokens(groups: &[Group]) -> impl Iterator<Item = Member<'_>> {
     members(groups).filter(|member| {
         let is_text = !matches!(member.measured().chooser.form.as_deref(), Some("board" | "moves"));
@@ -22,7 +22,7 @@ pub(crate) fn answers_in_several_tokens(groups: &[Group]) -> impl Iterator<Item 
     })
 }
 
-/// Valid, legal and best answers in both ways.
+/// The table of valid, legal and best answers, forced and free.
 pub(crate) fn exposure(groups: &[Group]) -> Table {
     let mut columns = head_columns();
     for (name, ..) in WAYS {

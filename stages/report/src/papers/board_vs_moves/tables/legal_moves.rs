@@ -1,4 +1,4 @@
-//! How many legal moves the positions have.
+//! Positions by their number of legal moves.
 
 use cwm_page::{Cell, Column, Row, Table};
 
@@ -9,7 +9,7 @@ use crate::papers::board_vs_moves::groups::Group;
 const WIDTH: u16 = 10;
 const LISTED: u16 = 60;
 
-/// Positions in each bin of 1 to 10, 11 to 20 and so on; as far as there are any.
+/// Counts the positions in each bin of 1 to 10, 11 to 20 and so on, up to the last that has any.
 pub(crate) fn histogram(group: &Group) -> Vec<(String, u64)> {
     let bin = |legal_moves: u16| usize::from(legal_moves.saturating_sub(1) / WIDTH);
     let asked = &group.compared.asked;

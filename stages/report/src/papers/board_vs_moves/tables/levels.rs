@@ -15,7 +15,7 @@ use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 pub(crate) const SWEEPS: [(&str, &str); 2] =
     [("sweep", "sweep"), ("sweep_with_repetitions", "sweep with draws by repetition")];
 
-/// Wins, draws and losses of each arm against each opponent, and how games ended.
+/// The table of wins, draws and losses of each arm against each opponent, and of the ends of games.
 pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Table {
     let mut columns = ArmGames::columns();
     columns.push(Column::text("Opponent").naming_rows());
@@ -62,7 +62,7 @@ fn row(played: &ArmGames, opponent: &Opponent, games: &[ArmGame]) -> Row {
     cells.push(Cell::text(opponent.name()));
     let attempts: u64 = games.iter().map(|game| u64::from(game.illegal_attempts)).sum();
     let mut numbers = counts(results);
-    // Resamples of games that all ended alike know no other results.
+    // Resamples of games that all ended alike have no other results.
     let score = score(games)
         .map(|found| cwm_measures::Estimate { interval: found.interval.filter(|(low, high)| low < high), ..found });
     numbers.push(estimate_cell(score, true, []));
@@ -85,7 +85,8 @@ fn counts(results: Results) -> Vec<Cell> {
     [results.games(), wins, draws, losses].map(|number| Cell::count(u64::from(number))).into()
 }
 
-/// A number of Elo for machines. Ratings are found to 1e-9, and what is smaller is noise.
+/// Rounds a rating to a millionth of a point, for machines: ratings are computed to 1e-9, and smaller differences are
+/// noise.
 pub(super) fn in_elo(rating: f64) -> f64 {
     // With 0 added, a zero has no minus.
     (rating * 1e6).round() / 1e6 + 0.0

@@ -10,7 +10,7 @@ use crate::papers::board_vs_moves::facts::Facts;
 use crate::papers::board_vs_moves::groups::{Kind, nats};
 use crate::papers::board_vs_moves::tables::{REPOSITORY, printed_row};
 
-/// The arms, as we and as the repository call them.
+/// The arms: our names, and the repository's.
 pub(crate) const MASKS: [(&str, &str); 2] = [("board/none", "fen_bidirectional"), ("board/causal", "fen_causal")];
 
 /// Loss and best moves of each arm by step.

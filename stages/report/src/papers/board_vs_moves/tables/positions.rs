@@ -1,4 +1,4 @@
-//! What each arm chooses in the same positions.
+//! The answers of each arm in the same positions.
 
 use cwm_page::{Cell, Column, Row, Table, visible};
 

@@ -1,4 +1,4 @@
-//! The paper's tables 2 and 3, with what is known of ours beside them.
+//! The paper's tables 2 and 3, beside our values.
 
 use cwm_page::{Cell, Column, Row, Table, number};
 
@@ -27,7 +27,8 @@ const SETTINGS: [(&str, &str); 10] = [
 /// Decay of AdamW's first moment, which is no parameter of ours.
 const BETA1: f64 = 0.9;
 
-/// Table 2: hyper-parameters of the paper's pretrained models; ours as choices of the model have them, else as the curves do.
+/// Table 2: hyper-parameters of the paper's pretrained models, and ours from the choices of the model, else from the
+/// curves.
 pub(crate) fn table_2(curves: &[Curve], counts: &[CountedValue], facts: &Facts) -> Table {
     let mut columns = vec![Column::text("Model").naming_rows()];
     columns.extend(SETTINGS.map(|(key, heading)| Column::number(heading).with_key(key)));
@@ -77,12 +78,12 @@ fn ours(curve: &Curve, counts: &[CountedValue]) -> Row {
     Row::ours(std::iter::once(Cell::text(curve.name(true))).chain(numbers).collect())
 }
 
-/// A learning rate with three digits: curves have more of the last one than it was meant to have.
+/// A learning rate with three digits: the rates in curves have rounding errors beyond them.
 fn rate(rate: f64) -> Cell {
     Cell::number(rate, number::setting(format!("{rate:.2e}").parse().unwrap_or(rate)))
 }
 
-/// Table 3: the ratings that levels are given, and how often each was played here.
+/// Table 3: the rating of each level, and the number of games against it here.
 pub(crate) fn table_3(played: &[ArmGames], facts: &Facts) -> Table {
     let games = |level: u8| {
         let of = |played: &ArmGames| played.against.get(&Opponent::Level(level)).map_or(0, Vec::len);

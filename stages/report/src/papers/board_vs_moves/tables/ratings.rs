@@ -97,7 +97,7 @@ fn row(played: &ArmGames, facts: &Facts) -> Option<Row> {
     Some(Row::ours(played.head().into_iter().chain(numbers).collect()))
 }
 
-/// By the paper's rule, and with the levels the other way round.
+/// Rates by the paper's rule, with the levels in rising and in falling order.
 fn by_papers_rule(levels: &[Level]) -> [Cell; 2] {
     let rating = |levels: &[Level]| {
         let last = in_turn(levels, PAPERS_DRAW).ok().and_then(|path| path.last().copied());
@@ -107,7 +107,7 @@ fn by_papers_rule(levels: &[Level]) -> [Cell; 2] {
     [rating(levels), rating(&falling)]
 }
 
-/// By maximum likelihood, with the interval over pairs.
+/// Rates by maximum likelihood, with the interval over pairs.
 pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
     let level = |(rating, game): &RatedGame| Results::of([*game]).at(*rating);
     let levels: Vec<Level> = games.iter().map(level).collect();
@@ -122,7 +122,7 @@ pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
 
 fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
     let Ok(found) = interval(pairs, RESAMPLES, SEED, cwm_measures::CONFIDENCE) else { return cell };
-    // Resamples of games that all ended alike know no other results. An end that the games do not bound is infinite.
+    // Resamples of games that all ended alike have no other results. An end that the games do not bound is infinite.
     let has_width = found.low.zip(found.high).is_none_or(|(low, high)| low < high);
     let known = (cell.value.is_some() && has_width).then(|| Interval {
         low: found.low.map_or(f64::NEG_INFINITY, in_elo),

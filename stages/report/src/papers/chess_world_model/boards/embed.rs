@@ -60,8 +60,8 @@ struct ModelData<'a> {
 /// The view of as much of `boards` as goes into `limit` bytes; nothing if there are none.
 ///
 /// The first game of each test set comes before any second one, and within that the order is the tables': test sets, then
-/// models. What follows the first one that does not fit is left out, so that what is shown depends on no sizes but by
-/// where it ends.
+/// models. Everything after the first one that does not fit is left out, so sizes determine only where the
+/// list ends.
 ///
 /// # Errors
 /// A mistake of ours.

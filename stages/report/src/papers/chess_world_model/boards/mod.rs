@@ -1,7 +1,7 @@
 //! The predictions of a few games, for the page's board view.
 //!
 //! `read` checks the files, `name` names models and test sets, `embed` chooses what goes on the page and
-//! writes it as the view's script reads it. Nothing here knows what a label means; the script does.
+//! writes it as the view's script reads it. Only the script interprets labels.
 
 mod embed;
 mod name;

@@ -1,4 +1,4 @@
-//! Names models and test sets of boards as the tables do, as far as a label alone has the parts.
+//! Names models and test sets of boards as the tables do, from the label and the header alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) struct BoardName {
     pub(super) test: TestSet,
 }
 
-/// From the label, and the model in the file.
+/// Reads the name from the model in the file, and from the label where the file lacks a part.
 pub(super) fn named(label: &Label, model: &ModelLine) -> BoardName {
     let coordinate = |wanted: &str| {
         let found = label.coordinates.iter().find(|(axis, _)| axis == wanted);

@@ -3,13 +3,13 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// Added to a label of which nothing is believed: above all labels.
+/// Added to the number of a label that has no prediction: larger than all labels.
 const NOTHING: u8 = 128;
 
-/// The labels of each position as differences to the position before, the first one's to zeros: the number of pairs of
-/// label and class, then the pairs, a byte each; as base64.
+/// Packs the labels of each position as differences to the position before, the first one's to zeros: the number of
+/// pairs of label and class, then the pairs, a byte each; as base64.
 ///
-/// Packs positions: a prediction of one position mostly holds of the next, right or wrong.
+/// Most predictions, right or wrong, are equal in two successive positions, so differences are few.
 pub(super) fn pack(positions: &[Vec<Option<u8>>]) -> String {
     let mut bytes = Vec::new();
     let mut before = vec![Some(0); positions.first().map_or(0, Vec::len)];

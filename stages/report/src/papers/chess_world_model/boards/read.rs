@@ -23,13 +23,13 @@ pub(crate) struct BelievedGame {
     pub(crate) cell: String,
     pub(super) named: BoardName,
     pub(super) game: Game,
-    /// The believed labels of each position, packed.
+    /// The predicted labels of each position, packed.
     pub(super) labels: String,
-    /// The loss of each position, to three digits; or a text for what is no number.
+    /// The loss of each position, to three digits; a text where it is not finite.
     pub(super) loss: Option<Vec<Value>>,
 }
 
-/// A game, apart from what anyone believes of it.
+/// A game without predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Game {
     /// Its place in the test set, from 0.
@@ -71,7 +71,7 @@ pub(super) struct ModelLine {
     pub(super) test: Option<String>,
 }
 
-/// Reads all of them.
+/// Reads all boards.
 ///
 /// # Errors
 /// A file cannot be read, or one of its lines is no such game.
@@ -148,7 +148,7 @@ fn check(line: &Line) -> Result<(), String> {
     Ok(())
 }
 
-/// Three digits are enough to look at.
+/// Rounds a loss to three digits, which suffice on the page.
 fn rounded(loss: Value) -> Result<Value, String> {
     match &loss {
         Value::Number(number) => {

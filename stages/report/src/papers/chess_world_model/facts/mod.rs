@@ -20,9 +20,9 @@ pub(crate) enum Metric {
     OnlyMoves,
     /// Families and sizes of the sweep (text of Appendix C).
     Cells,
-    /// Those where the winner by loss has the highest exact-state accuracy, too (text of Appendix C).
+    /// Cells in which the winner by loss has the highest exact-state accuracy, too (text of Appendix C).
     ExactWinners,
-    /// Those where it has the highest labelwise accuracy, too (text of Appendix C).
+    /// Cells in which it has the highest labelwise accuracy, too (text of Appendix C).
     LabelwiseWinners,
     /// Parameter count in millions (Table 4).
     Parameters,

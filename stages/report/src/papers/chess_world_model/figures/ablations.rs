@@ -1,4 +1,4 @@
-//! The paper's Figure 4: what less expressive recurrences cost.
+//! The paper's Figure 4: the accuracy that less expressive recurrences lose.
 
 use cwm_page::{Axis, Figure, Grid, Height, Layer, Panel, PanelRow, Point, Series, Style, Tile, number};
 

@@ -34,7 +34,7 @@ impl Measure {
         }
     }
 
-    /// In the unit of the axis.
+    /// Returns the value, and the factor to the unit of the axis.
     fn of(self, overall: &Overall) -> Option<(MeanStd, f64)> {
         match self {
             Measure::Loss => overall.loss.map(|loss| (loss, 1.0)),

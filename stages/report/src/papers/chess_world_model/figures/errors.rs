@@ -18,9 +18,9 @@ const BETWEEN: u32 = 8;
 /// The errors that are shown.
 #[derive(Clone, Copy)]
 enum ErrorKind {
-    /// Those of all positions.
+    /// The errors in all positions.
     All,
-    /// Those of the first wrong position of each game.
+    /// The errors in the first wrong position of each game.
     First,
 }
 

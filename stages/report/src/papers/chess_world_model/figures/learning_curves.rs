@@ -10,7 +10,7 @@ use crate::papers::chess_world_model::read::json_lines::Candidate;
 use crate::papers::chess_world_model::results::Results;
 use crate::papers::training_points::averaged;
 
-/// Over the panel of runs of which no scored model is known.
+/// The heading of the panel of runs of which no scored model is known.
 const OTHERS: &str = "Other trainings";
 
 /// The candidates of each `select`, by its label.
@@ -80,7 +80,7 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results, choices: &Cho
     }
 }
 
-/// A run, and how and in which panel it is shown.
+/// A run with its panel and style.
 struct PlacedRun<'a> {
     curve: &'a Curve,
     name: String,
@@ -88,8 +88,8 @@ struct PlacedRun<'a> {
     group: usize,
 }
 
-/// As in the other figures where the run's model is known, by its index; others are named by their label, in colours
-/// not yet used while there are any.
+/// Places each run. One whose model is known, by its index, has the name and colour of the other figures; others are
+/// named by their label, in colours not yet used while there are any.
 fn shown<'a>(curves: &[(&'a Curve, Option<usize>)], results: &Results, groups: &[Group]) -> Vec<PlacedRun<'a>> {
     let mut others: Vec<&[(String, String)]> = Vec::new();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The figures, one file each, and how models are distinguished in all of them.
+//! The figures, one file each, and the styles by which all of them distinguish models.
 
 mod ablations;
 mod by_parameters;
@@ -153,8 +153,8 @@ fn rows(headed: Vec<(String, Vec<Panel>)>, columns: usize, y: &Axis, x_label: &s
     rows
 }
 
-/// From where to where a number may as well be, in `unit`s: one standard deviation over runs, or of a single run the
-/// interval that games drawn anew give.
+/// The range of a number, in `unit`s: one standard deviation over runs, or for a single run the interval over resampled
+/// games.
 fn around(spread: MeanStd, unit: f64) -> Option<(f64, f64)> {
     let over_runs = spread.deviation.map(|deviation| (spread.mean - deviation, spread.mean + deviation));
     over_runs.or(spread.interval).map(|(low, high)| (low * unit, high * unit))

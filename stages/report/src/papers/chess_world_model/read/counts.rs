@@ -1,4 +1,4 @@
-//! Counts files: what was played, kept, dropped, split and tokenized.
+//! Counts files: numbers of games played, kept, dropped, split and tokenized.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Curves files: what training recorded as it went, a JSON object a line.
+//! Curves files: the losses of a training by step, a JSON object a line.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::papers::chess_world_model::model::coordinates;
 pub(crate) struct Curve {
     /// Label of the training, such as `model[size=d32/l1,seed=0]`.
     pub(crate) label: String,
-    /// The label's coordinates but its seed: what the scores of the model have as well.
+    /// The label's coordinates but its seed, which the scores of the model have as well.
     pub(crate) coordinates: Vec<(String, String)>,
     /// Step and training loss.
     pub(crate) train: Vec<(u64, f64)>,
@@ -37,7 +37,7 @@ enum Line {
     },
 }
 
-/// A JSON number, or one of the texts that stand for what JSON has no number for.
+/// Reads a JSON number, or one of the texts for numbers that JSON lacks.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     match serde_json::Value::deserialize(deserializer)? {
         serde_json::Value::Number(number) => number.as_f64().ok_or_else(|| de::Error::custom("not a 64-bit float")),

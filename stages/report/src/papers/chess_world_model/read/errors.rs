@@ -1,4 +1,4 @@
-//! `errors.parquet` of a `bins` folder: which of a position's labels are wrong.
+//! `errors.parquet` of a `bins` folder: the number of errors of each label of a position.
 
 use std::path::Path;
 

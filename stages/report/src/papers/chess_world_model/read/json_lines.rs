@@ -1,4 +1,4 @@
-//! Small files with a JSON object a line: what a `select` chose from, what a `compare` found.
+//! Small files with a JSON object a line: the candidates of a `select`, the differences of a `compare`.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ pub(crate) use crate::papers::json_lines::read;
 /// A training that could be chosen (docs/formats.md, "candidates").
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Candidate {
-    /// From 1; none of one that was set aside.
+    /// The rank from 1; none if it was set aside.
     pub(crate) rank: Option<u64>,
     pub(crate) chosen: bool,
-    /// Why it was chosen or set aside.
+    /// The reason why it was chosen or set aside.
     pub(crate) why: Option<String>,
     /// The label of the training.
     pub(crate) label: String,
@@ -21,7 +21,7 @@ pub(crate) struct Candidate {
     pub(crate) size: String,
     /// Numbers, texts and booleans by name.
     pub(crate) parameters: BTreeMap<String, serde_json::Value>,
-    /// Hyper-parameters that were not to be chosen, too; files of earlier versions do not have them.
+    /// All hyper-parameters, not only those that were chosen between; files of earlier versions do not have them.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, serde_json::Value>,
     #[serde(deserialize_with = "number")]

@@ -6,14 +6,14 @@ use crate::papers::chess_world_model::facts::ChoiceStage;
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES};
 use crate::papers::chess_world_model::read::json_lines::Candidate;
 
-/// The trainings of one family and size that one was chosen of.
+/// The trainings of one family and size from which one was chosen.
 pub(super) struct Choice<'a> {
     /// Label of the `select`, such as `choice[family=slice,size=d128/l1]`.
     pub(super) label: &'a String,
     /// Its stage.
     pub(super) stage: &'a str,
     pub(super) model: Model,
-    /// The choice of the paper that it is like.
+    /// The paper's choice that it corresponds to.
     pub(super) kind: ChoiceStage,
     /// As they stand in the file: by rank, then those set aside.
     pub(super) candidates: &'a [Candidate],
@@ -31,7 +31,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Those with any trainings, by model, then stage.
+/// Returns the choices that have any trainings, by model, then stage.
 pub(super) fn choices(given: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
     let mut choices: Vec<Choice> = given
         .iter()

@@ -15,7 +15,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 /// A metric's difference, the ends of its interval, and its p-value.
 type DifferenceTest = [Option<f64>; 4];
 
-/// A metric: its heading, what was found, how differences are printed, how often its unit goes into 1.
+/// A metric: its heading, its test result, the function that prints a difference, and the factor to its unit.
 type ShownMetric = (&'static str, fn(&Difference) -> DifferenceTest, fn(f64) -> String, f64);
 
 const SHOWN: [ShownMetric; 3] = [
@@ -98,7 +98,7 @@ fn model(family: &str, size: &str, variant: &str) -> Model {
     Model::new(&format!("m[{}]", visible(variant)), &visible(family), &visible(size))
 }
 
-/// The baseline, and what it is called beside `model`: by its size where that is another.
+/// Returns the baseline, and its name beside `model`: with its size where that differs.
 fn model_of_baseline(model: &Model, family: &str, size: &str, variant: &str) -> (Model, String) {
     let baseline = self::model(family, size, variant);
     let name = match (baseline.variant() == model.variant(), baseline.size == model.size) {

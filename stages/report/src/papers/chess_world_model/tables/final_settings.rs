@@ -10,7 +10,7 @@ use crate::papers::chess_world_model::results::{Results, Run};
 use crate::papers::chess_world_model::settings::{self, Settings};
 use crate::papers::chess_world_model::tables::choices::not_run;
 
-/// From the checkpoints that were evaluated, through the scores and the bins.
+/// Table 7 of the checkpoints that were evaluated; the bins have their settings from the scores.
 pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
     let mut models: Vec<(Model, Vec<&Run>)> = Vec::new();
     for (index, model) in results.models.iter().enumerate() {
@@ -53,8 +53,8 @@ pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
     }
 }
 
-/// Returns the coordinates that distinguish the model's training from others of its family and size: all but those that
-/// say how it is computed and which stage scored it.
+/// Returns the coordinates that distinguish the model's training from others of its family and size: all but those of
+/// the way in which it is computed and of the stage that scored it.
 fn training(model: &Model) -> Vec<&(String, String)> {
     let identifies_training = |(axis, value): &(String, String)| match axis.as_str() {
         "scan" | "stage" => false,

@@ -59,7 +59,7 @@ fn metric_column(heading: &str) -> Column {
     if heading == EXACT_HEADING { column.with_key(EXACT_KEY) } else { column }
 }
 
-/// `this run`, or how many runs a mean is over, and how many of them depart from the paper's protocol.
+/// `this run` or the number of runs that a mean is over, and the number of them that depart from the paper's protocol.
 fn source(runs: impl Iterator<Item = usize> + Clone, departures: Departures) -> String {
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = match (fewest, most) {

@@ -130,7 +130,7 @@ pub(super) fn scored(results: &Results, test: &TestSet) -> BTreeSet<Model> {
     scored.map(|(_, model)| model.clone()).collect()
 }
 
-/// Those of the paper's four that are not among `scored`.
+/// Returns those of the paper's four models that are not among `scored`.
 fn not_run(scored: &BTreeSet<Model>) -> BTreeSet<Model> {
     let families = MAIN_FAMILIES.into_iter();
     families

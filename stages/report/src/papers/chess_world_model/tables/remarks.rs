@@ -1,4 +1,4 @@
-//! Losses that deserve a word: a model that knows less than nothing, and one that is worse than a smaller one of its family.
+//! Remarks on losses: a model that is worse than chance, and one that is worse than a smaller one of its family.
 
 use cwm_page::MeanStd;
 
@@ -42,8 +42,8 @@ pub(super) fn loss_remarks(results: &Results, tests: &[&TestSet], belongs: impl 
     remarks
 }
 
-/// The models that know less than one to which all classes are equally likely, for the head of the page: a sentence, if
-/// there are any; of those under further shifts the worst.
+/// Returns a sentence for the head of the page about the models that are worse than one to which all classes are
+/// equally likely, if there are any; of those under further shifts only the worst.
 pub(crate) fn worse_than_chance_warning(results: &Results) -> Option<String> {
     let (found, others): (Vec<TestLoss>, Vec<TestLoss>) =
         scored(results).filter(TestLoss::knows_nothing).partition(|scored| TestSet::PAPER.contains(scored.test));
@@ -102,7 +102,7 @@ fn scored(results: &Results) -> impl Iterator<Item = TestLoss<'_>> {
     })
 }
 
-/// From where to where a loss may as well be; itself where nothing is known of that.
+/// The ends of a loss's interval or deviation; the loss itself where neither is known.
 fn ends(loss: MeanStd) -> (f64, f64) {
     let over_runs = loss.deviation.map(|deviation| (loss.mean - deviation, loss.mean + deviation));
     over_runs.or(loss.interval).unwrap_or((loss.mean, loss.mean))

@@ -1,4 +1,4 @@
-//! The sets of games themselves: how long they are, and what happens in those that were played here.
+//! The sets of games: their lengths, and the events in those that were played here.
 
 use cwm_page::{Cell, Column, Row, Table, number};
 

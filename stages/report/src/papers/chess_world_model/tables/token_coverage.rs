@@ -1,4 +1,4 @@
-//! Table 3: how many of the move tokens occur.
+//! Table 3: the number of move tokens that occur.
 
 use cwm_contract::Label;
 use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
@@ -11,7 +11,7 @@ use crate::papers::chess_world_model::test_set::TestSet;
 /// Move tokens without START and PAD: 64 squares from, 64 to, 5 promotions (Section 2.3).
 const MOVE_TOKENS: u64 = 64 * 64 * 5;
 
-/// The sets for which the paper has it, with what they are called where there are none of ours.
+/// The sets of the paper's table, with their names where there are none of ours.
 const PAPERS: [(&str, &str); 2] = [("train", "train and validation"), ("random_uniform", "random-uniform test")];
 
 /// Coverage of each tokenized set, beside the paper's where it has that set; `None` where nothing was tokenized.

@@ -19,7 +19,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Those that are part of this crate. Lines that are no facts are left out; a test counts them.
+    /// Reads the facts that are part of this crate. Lines that are no facts are left out; a test counts them.
     pub(super) fn load() -> Self {
         Facts { facts: lines(FACTS), code: lines(CODE) }
     }

@@ -45,7 +45,7 @@ pub(crate) fn accuracy_squares(found: &[MeasuredFinding]) -> Figure {
     }
 }
 
-/// What edits do by square and by piece.
+/// The effect of edits by square and by piece.
 pub(crate) fn squares(found: &[MeasuredFinding]) -> Figure {
     let is_part = |finding: &&Finding| {
         let is_probe = finding.named("intervention") == "probe" && finding.layer.is_none();
@@ -132,7 +132,7 @@ fn pieces_on(title: &str, placement: &str, value: impl Fn(&str) -> Option<f64>) 
     board
 }
 
-/// What stands on a square of a placement, as in FEN; `None` if nothing does, or the text is none.
+/// Returns the piece on a square of a placement, as in FEN; `None` if the square is empty, or the text is no placement.
 fn piece_on(placement: &str, square: &str) -> Option<char> {
     let mut letters = square.bytes();
     let (file, rank) = (letters.next()?.checked_sub(b'a')?, letters.next()?.checked_sub(b'1')?);

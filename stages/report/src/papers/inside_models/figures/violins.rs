@@ -1,4 +1,4 @@
-//! Violins: how masses are spread.
+//! Violins: the distributions of masses.
 
 use cwm_findings::{Finding, Kind};
 use cwm_page::{Axis, Figure, Grid, Layer, Tile};

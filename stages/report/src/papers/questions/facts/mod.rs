@@ -22,13 +22,13 @@ pub(crate) const PUBLISHED: [(&str, &str); 5] = [
 /// The column of a run's number over all items; other columns have the name of a category.
 pub(super) const OVERALL: &str = "overall";
 
-/// What mean numbers of tokens are called; a category follows.
+/// The column of mean numbers of tokens; for one category, the category's name follows.
 pub(super) const TOKENS: &str = "tokens_per_item";
 
 /// The column of correct answers a dollar.
 pub(super) const PER_DOLLAR: &str = "points_per_dollar";
 
-/// The columns of Table 4: without anything, with the other example, with the pieces.
+/// The columns of Table 4: the base, with the other example, with the pieces.
 pub(super) const VARIANTS: [&str; 3] = ["Base", "DeltaExample", "+PieceArr"];
 
 /// The row and column of what reasoning gains.
@@ -52,7 +52,7 @@ struct Fact {
 pub(super) struct Facts(Vec<Fact>);
 
 impl Facts {
-    /// Those that are part of this crate. Lines that are no facts are left out; a test counts them.
+    /// Reads the facts that are part of this crate. Lines that are no facts are left out; a test counts them.
     pub(super) fn load() -> Self {
         let fact = |line: &'static str| {
             let [table, place, row, column, value, unit] = fields(line).try_into().ok()?;
@@ -65,7 +65,7 @@ impl Facts {
         Facts(FACTS.lines().skip(1).filter_map(fact).collect())
     }
 
-    /// The number of a row and column; names of runs are equal whatever stands between their words.
+    /// The number of a row and column; names of runs are compared by [`is_named`].
     pub(super) fn get(&self, row: &str, column: &str) -> Option<&PrintedValue> {
         let is = |fact: &&Fact| fact.column == column && is_named(&fact.row, row);
         self.0.iter().find(is).map(|fact| &fact.printed)

@@ -13,16 +13,16 @@ use crate::papers::shown_answers::{LONGEST, ShownAnswer, beginning, lines};
 #[template(path = "questions/failure.html")]
 struct View {
     task_id: String,
-    /// The verdict, and what else is known.
+    /// The verdict and the faults.
     verdict: String,
     board: Option<Board>,
     question: String,
     response: String,
-    /// What is left out of it.
+    /// The number of characters left out of the response, if any.
     cut: Option<String>,
     extracted: Option<String>,
     key: String,
-    /// The sound answer, where the key is none.
+    /// The sound answer, where it differs from the key.
     sound_key: Option<String>,
     sound: &'static str,
 }
@@ -32,7 +32,7 @@ struct Board {
     pieces: Vec<Piece>,
 }
 
-/// The answer as markup.
+/// Draws the answer as markup.
 ///
 /// # Errors
 /// A mistake of ours.
@@ -64,7 +64,7 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     view.render().map_err(|error| Failure::internal(format!("cannot draw an answer: {error}")))
 }
 
-/// The board of an input, which may have moves behind a bar; none where it is no position.
+/// The board of an input, which may have moves after a `|`; `None` where it is no position.
 fn board(input: &str) -> Option<Board> {
     let fen = input.split(" | ").next().unwrap_or_default();
     let pieces = placed(fen);
@@ -79,7 +79,7 @@ fn question(shown: &ShownAnswer) -> String {
     prompt(&shown.item, variant).unwrap_or_else(|_| shown.item.question.clone())
 }
 
-/// The end of a text, safe to show, and how many characters are left out.
+/// Returns the end of a text, safe to show, and the number of characters left out.
 fn end(text: &str) -> (String, usize) {
     let cut = text.chars().count().saturating_sub(LONGEST);
     (lines(&text.chars().skip(cut).collect::<String>()), cut)

@@ -1,6 +1,6 @@
 //! Answers that are not correct, to look at: of each run and task a few, as many as the page has room for.
 //!
-//! `drawn` draws one. What models wrote is text of the page, never its markup.
+//! `drawn` draws one. Models' responses are text of the page, never its markup.
 
 mod drawn;
 

@@ -15,7 +15,7 @@ const ABREAST: usize = 2;
 /// Hollow markers of the paper's numbers.
 const PAPER: Style = Style { colour: Some(0), dash: 0, filled: false, light: false };
 
-/// What is drawn of a tally: a number, its interval, and how it is printed.
+/// The value of a tally in a figure: a number, its interval, and the text in its tooltip.
 type Value = (f64, Option<(f64, f64)>, String);
 
 /// Figure 3.

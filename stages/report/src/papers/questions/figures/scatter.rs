@@ -1,4 +1,4 @@
-//! Accuracy by what an item costs.
+//! Accuracy by the tokens and dollars of an item.
 
 use cwm_page::{Axis, COLOURS, Figure, Grid, Layer, Point, Series, Style, number};
 

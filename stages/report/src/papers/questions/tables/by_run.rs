@@ -12,7 +12,7 @@ use crate::papers::questions::measured::{Measurements, Player};
 /// A column of numbers of runs.
 pub(super) struct Numbers<'a> {
     pub(super) heading: Column,
-    /// The category; none is over all items.
+    /// The category; `None` for all items.
     pub(super) category: Option<String>,
     /// The column of the facts.
     pub(super) fact: String,
@@ -80,7 +80,7 @@ fn by_category<'a>(
     std::iter::once(None).chain(measured.categories().into_iter().map(Some)).map(column).collect()
 }
 
-/// The table with a group for each run that `has` numbers, and the paper's runs that none of ours stands for.
+/// The table with a group for each run that `has` numbers, and the paper's runs that match none of ours.
 pub(super) fn by_run(
     measured: &Measurements,
     facts: &Facts,

@@ -1,4 +1,4 @@
-//! How many items there are.
+//! The numbers of tasks, items and positions.
 
 use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows};
 

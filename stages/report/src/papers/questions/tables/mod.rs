@@ -21,7 +21,7 @@ use cwm_page::{Cell, Interval, number};
 
 use super::measured::Player;
 
-/// The accuracy of a tally with its interval, in percent; none of no items.
+/// The accuracy of a tally with its interval, in percent; [`Cell::none`] without items.
 fn accuracy(tally: &Tally) -> Cell {
     if tally.items == 0 {
         return Cell::none();
@@ -37,18 +37,18 @@ fn points([difference, low, high]: [f64; 3]) -> Cell {
     Cell::number(difference * 100.0, text).with_interval(Some(interval))
 }
 
-/// The share of `part`, in percent; none of nothing.
+/// The share of `part`, in percent; [`Cell::none`] if `all` is 0.
 fn share(part: u64, all: u64) -> Cell {
     if all == 0 { Cell::none() } else { Cell::percent(part as f64 / all as f64) }
 }
 
-/// The mean of a sum over `number` answers; none of nothing.
+/// The mean of a sum over `number` answers; [`Cell::none`] if there are none.
 fn mean(sum: Option<u64>, number: u64) -> Cell {
     let found = sum.and_then(|sum| number::mean(sum, number));
     found.map_or(Cell::none(), |(value, text)| Cell::number(value, text))
 }
 
-/// The cells, made of the run's grades.
+/// Returns the cells with the run's grades as the source of their numbers.
 fn of(player: &Player, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&player.label]) } else { cell }).collect()
 }

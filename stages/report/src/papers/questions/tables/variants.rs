@@ -1,4 +1,4 @@
-//! What one change of how runs are asked changes: context and examples, reasoning.
+//! The effect of one change of the settings of runs: context and examples, or reasoning.
 
 use cwm_answers::Run;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
@@ -9,7 +9,7 @@ use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::{Measurements, Player};
 
-/// Context, group of examples, and what that is called. The first is the base; the first three are the paper's.
+/// Context, group of examples, and the name of both. The first is the base; the first three are the paper's.
 const WAYS: [((&str, u64), &str); 6] = [
     (("none", 1), "Base"),
     (("none", 2), "ΔExample"),

@@ -1,4 +1,4 @@
-//! What answers are: verdicts, faults of wrong moves, and what form and keys cost.
+//! Verdicts on answers, faults of wrong moves, and the answers that form and keys cost.
 
 use cwm_answers::Tally;
 use cwm_page::{Cell, Column, Row, Table};
@@ -18,7 +18,7 @@ pub(crate) const VERDICTS: [(&str, usize, fn(&Tally) -> u64); 7] = [
     ("cut at the limit", 6, |tally| tally.max_token_reached),
 ];
 
-/// What is wrong with wrong moves.
+/// The faults of wrong moves.
 const FAULTS: [(&str, fn(&Tally) -> u64); 4] = [
     ("illegal", |tally| tally.illegal_move),
     ("legal", |tally| tally.legal_but_wrong),

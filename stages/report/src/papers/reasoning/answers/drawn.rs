@@ -26,7 +26,7 @@ struct View {
     values: Vec<(String, String)>,
     question: String,
     thinking: Vec<Part>,
-    /// What is left out of it.
+    /// The number of characters left out of the thinking, if any.
     cut: Option<String>,
     claims: String,
 }
@@ -43,7 +43,7 @@ struct Arrow {
     to: (usize, usize),
 }
 
-/// The answer as markup.
+/// Draws the answer as markup.
 ///
 /// # Errors
 /// The item is none of this paper's tasks, or a mistake of ours.
@@ -51,7 +51,8 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     let ShownAnswer { item, grade, answer, .. } = shown;
     let verifier = Verifier::new(item)?;
     let text = answer.whole_text();
-    // The rule by which the grade counted: `line` accepts all that `rule` does, so where the counts are equal so are the claims.
+    // The rule by which the grade counted: `line` accepts all that the other rule does, so equal counts mean equal
+    // claims.
     let of_grade = |claims: &Claims| grade.true_move_claims.is_none_or(|count| count == claims.true_moves() as u64);
     let by_rule = ClaimRule::ALL.map(|rule| verifier.claims(&text, rule));
     let claims = by_rule.iter().find(|claims| of_grade(claims)).unwrap_or(&by_rule[0]);
@@ -80,7 +81,7 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     view.render().map_err(|error| Failure::internal(format!("cannot draw an answer: {error}")))
 }
 
-/// The arrow of a move; none of other text.
+/// The arrow of a move; `None` for other text.
 fn arrow(class: &'static str, uci: &str) -> Option<Arrow> {
     let square = |at: usize| {
         let bytes = uci.as_bytes().get(at..at + 2)?;

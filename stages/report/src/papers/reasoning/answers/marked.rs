@@ -9,11 +9,12 @@ use crate::papers::shown_answers::{LONGEST, lines};
 /// A part of a text, safe to show.
 pub(super) struct Part {
     pub(super) text: String,
-    /// Whether what it claims is true; none if it claims nothing.
+    /// True if its claim is true, false if it is false; `None` if it claims nothing.
     pub(super) claim: Option<bool>,
 }
 
-/// The end of the text in parts, and how many characters are left out before it. A claim that is cut is no part of its own.
+/// Splits the end of the text into parts, and returns the number of characters left out before it. A claim that is cut
+/// is no part of its own.
 pub(super) fn marked(text: &str, claims: &Claims) -> (Vec<Part>, usize) {
     let moves = claims.moves.iter().map(|claim| (claim.bytes.clone(), claim.is_true));
     let pieces = claims.pieces.iter().map(|claim| (claim.bytes.clone(), claim.is_true));

@@ -28,7 +28,7 @@ struct Fact {
 pub(super) struct Facts(Vec<Fact>);
 
 impl Facts {
-    /// Those that are part of this crate. Lines that are no facts are left out; a test counts them.
+    /// Reads the facts that are part of this crate. Lines that are no facts are left out; a test counts them.
     pub(super) fn load() -> Self {
         let fact = |line: &'static str| {
             let [source, row, column, value, unit, section] = fields(line).try_into().ok()?;
@@ -44,13 +44,13 @@ impl Facts {
         self.fact(model, column).map(|fact| &fact.printed)
     }
 
-    /// The same of a column that there is twice, before and after reinforcement learning; `column` is its name without its ending. The
-    /// number of a model that was not trained stands under SFT.
+    /// The same for a column that exists twice, before and after reinforcement learning; `column` is its name without
+    /// its ending. The number of a model that was not trained stands under SFT.
     pub(super) fn of_phase(&self, model: &str, column: &str, phase: Phase) -> Option<&PrintedValue> {
         self.fact_of_phase(model, column, phase).map(|fact| &fact.printed)
     }
 
-    /// The same as a number from 0 to 1, whatever it is printed in.
+    /// The same as a number from 0 to 1, whatever its printed unit.
     pub(super) fn share(&self, model: &str, column: &str, phase: Phase) -> Option<f64> {
         let fact = self.fact_of_phase(model, column, phase)?;
         let whole = match fact.unit {
@@ -82,7 +82,7 @@ impl Facts {
         models
     }
 
-    /// The model of Table 1 with this name, whatever stands between its words.
+    /// The model of Table 1 with this name, compared by [`is_named`].
     pub(super) fn model(&self, name: &str) -> Option<&'static str> {
         self.models().into_iter().find(|model| is_named(model, name))
     }

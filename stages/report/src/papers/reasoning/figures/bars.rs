@@ -31,7 +31,7 @@ const HALLUCINATION: [Spec; 1] = [("Hallucination: false claims (%)", PREDICT, "
 /// Hollow markers of the paper's numbers.
 const PAPER: Style = Style { colour: Some(0), dash: 0, filled: false, light: false };
 
-/// Figure 2: models and players, and what was trained here after its training.
+/// Figure 2: models and players; models that were trained here after their training.
 pub(crate) fn models(measured: &Measurements, facts: &Facts) -> Figure {
     let last = |experiment: &Experiment| match experiment.after {
         Some(_) => vec![Phase::After],

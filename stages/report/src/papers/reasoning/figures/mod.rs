@@ -32,7 +32,7 @@ fn colour(phase: Phase) -> usize {
     }
 }
 
-/// Which colour is which phase.
+/// The legend of the phases' colours.
 fn phases() -> Vec<LegendEntry> {
     let entry = |phase: Phase| LegendEntry { name: phase.name().to_owned(), style: Style::solid(colour(phase)) };
     [Phase::Before, Phase::After].map(entry).into()

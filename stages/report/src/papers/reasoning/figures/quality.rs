@@ -1,4 +1,4 @@
-//! How good moves are before and after reinforcement learning.
+//! The quality of moves before and after reinforcement learning.
 
 use cwm_answers::Measure;
 use cwm_page::{Axis, Figure, Grid, Layer, Panel, number};

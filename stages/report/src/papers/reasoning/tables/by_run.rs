@@ -13,10 +13,10 @@ const VERDICTS: [&str; 7] = ["right", "wrong", "not_a_candidate", "scored", "leg
 const CLAIMS: [(&str, &str); 3] =
     [("Moves", "referenced_accuracy"), ("Pieces", "pieces_accuracy"), ("Both", "claims_accuracy")];
 
-/// A measure and how it is printed, below its heading.
+/// Measures: heading, name and unit.
 type Numbers<'a> = [(&'a str, &'a str, Unit)];
 
-/// Mean rewards and verdicts, by task.
+/// The table of mean rewards and verdicts, by task.
 pub(crate) fn rewards(measured: &Measurements) -> Table {
     let verdicts = VERDICTS.map(|verdict| (format!("{} (%)", verdict.replace('_', " ")), format!("verdict_{verdict}")));
     let mut numbers = vec![("Reward", "reward", Unit::Score), ("Readable (%)", "readable", Unit::Percent)];
@@ -30,7 +30,7 @@ pub(crate) fn rewards(measured: &Measurements) -> Table {
     }
 }
 
-/// How good moves are.
+/// The table of the quality of moves.
 pub(crate) fn quality(measured: &Measurements) -> Table {
     let tenths: Vec<(String, String)> =
         (0..10).map(|tenth| (format!("rank .{tenth} (%)"), format!("rank_{tenth}"))).collect();
@@ -71,7 +71,7 @@ pub(crate) fn gaming(measured: &Measurements) -> Table {
     }
 }
 
-/// Whether the answer follows from the thinking.
+/// The table of the shares of answers that follow from the thinking.
 pub(crate) fn grounded(measured: &Measurements) -> Table {
     let numbers = [("Grounded (%)", "grounded", Unit::Percent), ("Last claim (%)", "last", Unit::Percent)];
     Table {
@@ -82,7 +82,7 @@ pub(crate) fn grounded(measured: &Measurements) -> Table {
     }
 }
 
-/// Claims, and how many are true.
+/// The table of claims and the shares of true ones.
 pub(crate) fn claims(measured: &Measurements) -> Table {
     let numbers = ["Claims", "True (%)"];
     let columns = CLAIMS.iter().flat_map(|(kind, _)| numbers.map(|name| Column::number(name).under(*kind)));
@@ -103,8 +103,8 @@ pub(crate) fn claims(measured: &Measurements) -> Table {
     }
 }
 
-/// A row for each run and each of `tasks` that has the measure `needed`; the first number is what that is of, below the heading
-/// `counted`.
+/// A row for each run and each of `tasks` that has the measure `needed`; the first number counts its answers, below the
+/// heading `counted`.
 fn by_run(measured: &Measurements, tasks: &[&str], (counted, needed): (&str, &str), numbers: &Numbers) -> Table {
     let mut columns = vec![Column::number(counted)];
     columns.extend(numbers.iter().map(|(heading, ..)| Column::number(heading)));

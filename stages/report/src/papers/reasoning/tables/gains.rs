@@ -1,4 +1,4 @@
-//! What reinforcement learning changed.
+//! The changes by reinforcement learning.
 
 use cwm_measures::Estimate;
 use cwm_page::{Cell, Column, Interval, Row, Table, number};

@@ -1,4 +1,4 @@
-//! What models were fine-tuned on.
+//! The data sets that models were fine-tuned on.
 
 use cwm_page::{Cell, Column, Row, Table, number, visible};
 

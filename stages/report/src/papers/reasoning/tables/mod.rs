@@ -19,7 +19,7 @@ use cwm_page::{Cell, Interval, number};
 
 use super::measured::Player;
 
-/// How a measure is printed.
+/// The form in which a measure is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// A share, in percent.
@@ -33,7 +33,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// How a number is printed, and by what it is multiplied.
+    /// Returns the function that prints a number, and the factor to its unit.
     fn of(self) -> (fn(f64) -> String, f64) {
         match self {
             Unit::Percent => (number::percent, 100.0),
@@ -55,13 +55,13 @@ fn three(value: f64) -> String {
     number::decimals(value, 3)
 }
 
-/// A measure of a run as a cell, made of its grades; none if it has no value.
+/// A measure of a run as a cell with its source; [`Cell::none`] if it has no value.
 fn cell(player: Option<&Player>, task: &str, measure: &str, unit: Unit) -> Cell {
     let found = player.and_then(|player| Some((player, player.measure(task, measure)?)));
     found.map_or(Cell::none(), |(player, found)| unit.cell(found).with_sources(player.source(task, measure)))
 }
 
-/// What the mean or share of a measure is of.
+/// The number of answers that a measure's mean or share is over.
 fn count(player: &Player, task: &str, measure: &str) -> Cell {
     let found = player.measure(task, measure);
     found.map_or(Cell::none(), |found| Cell::count(found.n).with_sources(player.source(task, measure)))

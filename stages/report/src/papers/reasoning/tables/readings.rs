@@ -1,4 +1,4 @@
-//! Answers read in two ways.
+//! Answers read by the release's rule and leniently.
 
 use cwm_page::{Cell, Column, Row, Table};
 
@@ -9,7 +9,7 @@ use crate::papers::reasoning::measured::{BEST, LEGAL, Measurements, PREDICT, WOR
 /// The main measure of each task.
 const MAIN: [(&str, &str); 4] = [(PREDICT, "legal"), (BEST, "accuracy"), (WORST, "accuracy"), (LEGAL, "iou_all")];
 
-/// Runs that were read in both ways.
+/// The table of runs whose answers were read by the release's rule and leniently.
 pub(crate) fn readings(measured: &Measurements) -> Table {
     let rows = measured.runs().flat_map(|(experiment, player, phase)| {
         let lenient = measured.lenient.iter().find(|lenient| lenient.name == player.name);

@@ -42,7 +42,7 @@ const TABLE_2: [Spec; 6] = [
     spec("Reasoning quality", PREDICT, "quality", Unit::Points, "reasoning_quality"),
 ];
 
-/// What the paper has of a model besides measures.
+/// The paper's columns of a model besides measures: heading and fact.
 const BUDGETS: [(&str, &str); 2] = [("SFT tokens (million)", "sft_tokens"), ("RL items (thousand)", "rl_samples")];
 
 const PHASES: [Phase; 2] = [Phase::Before, Phase::After];
@@ -123,7 +123,7 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
     Table { columns, groups, not_run, noun: "models", folds: true, ..table }
 }
 
-/// What is learnt of the mix of an experiment.
+/// The number of tokens that are learnt of the mix of an experiment.
 fn mix_tokens(measured: &Measurements, experiment: &Experiment) -> Cell {
     let mixture = measured.mixtures.iter().find(|(name, ..)| *name == experiment.name && !experiment.alone);
     mixture.map_or(Cell::none(), |(_, label, mixture)| Cell::count(mixture.tokens).with_sources([label]))

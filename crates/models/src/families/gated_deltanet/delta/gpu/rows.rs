@@ -1,4 +1,4 @@
-//! What all kernels read of a chunk: its queries and keys, of length 1, and its gates. And sums over rows of threads.
+//! Loads the rows of a chunk that all kernels read: queries and keys, normalised, and gates. Sums over rows of threads.
 
 use cubecl::prelude::*;
 

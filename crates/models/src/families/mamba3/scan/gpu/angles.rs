@@ -160,7 +160,7 @@ mod tests {
         Widths { size, ranks: 1, pairing: Pairing::Neighbours }
     }
 
-    /// Of one game, [steps, heads, angles, 2].
+    /// The turns of one game, [steps, heads, angles, 2].
     fn turns(gpu: &burn::tensor::Device, widths: Widths, raw: &[f32]) -> Vec<f32> {
         let steps = raw.len() / widths.rates();
         let inputs = [raw, &[0.0; 2]].map(|values| Tensor::<1>::from_floats(values, gpu));
