@@ -11,13 +11,13 @@ use cwm_core::plural;
 /// The most lines of one cell that are alike and shown one by one.
 const MAX_ALIKE: usize = 3;
 
-/// What is shown of one cell.
+/// The output for one cell.
 pub struct Entry<T> {
     /// The cell.
     pub label: Label,
     /// Its state and the reasons for it.
     pub lines: Vec<String>,
-    /// What the caller keeps with it.
+    /// A value of the caller.
     pub value: T,
 }
 

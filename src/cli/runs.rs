@@ -30,7 +30,7 @@ pub struct RunArguments {
     /// The pipeline and its variables
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// How its stages are executed
+    /// The execution of its stages
     #[command(flatten)]
     pub execution: ExecutionArguments,
     /// How to print progress
@@ -45,7 +45,7 @@ pub struct RunArguments {
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE", add = complete(stages))]
     pub force: Vec<String>,
-    /// What it fetches from remotes and uploads to them
+    /// The results that it fetches from remotes and uploads to them
     #[command(flatten)]
     pub sharing: SharingArguments,
     /// Run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
@@ -56,7 +56,7 @@ pub struct RunArguments {
     pub verbose: bool,
 }
 
-/// How the stages of a run are executed: with which cores and device, and by which executor.
+/// Options of how the stages of a run are executed: the cores, the device and the executor.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ExecutionArguments {
     /// Cores to use [default: all]
@@ -73,7 +73,7 @@ pub struct ExecutionArguments {
     pub detach: bool,
 }
 
-/// What a run fetches from remotes and uploads to them.
+/// Options of what a run fetches from remotes and uploads to them.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SharingArguments {
     /// Fetch results that a remote has instead of computing them
@@ -96,7 +96,7 @@ pub enum ExecutorChoice {
     Slurm,
 }
 
-/// How a run prints its progress.
+/// The form in which a run prints its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// Live on a terminal, plain lines elsewhere

@@ -1,5 +1,5 @@
-//! What `cwm run` does with results: it names them in the pipeline's files, and after the engine makes the exports that `export:`
-//! names, and evicts the files of stages with `keep: false`.
+//! Handles the results of `cwm run` after the engine: names them in the pipeline's files, makes the exports that
+//! `export:` names, and evicts the files of stages with `keep: false`.
 
 use std::collections::{BTreeSet, HashSet};
 

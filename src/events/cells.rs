@@ -21,7 +21,7 @@ const EXPORTED: &str = "";
 /// The longest reasons that share a line.
 const MAX_LINE: usize = 80;
 
-/// What is shown of a cell in addition to its state and its reasons.
+/// The details of a cell that are printed besides its state and its reasons.
 #[derive(Default)]
 struct EntryDetails {
     estimate: Option<Estimate>,

@@ -30,14 +30,14 @@ const CALLS: [&str; 17] = [
     "openat",
 ];
 
-/// What is put in a call's place.
+/// The fault that replaces a call.
 #[derive(Clone, Copy)]
 enum Fault {
     /// The process is killed as it makes the call.
     Killed,
     /// The call fails once, with this error.
     Once(&'static str),
-    /// So it does from then on.
+    /// The call fails from then on, with this error.
     Always(&'static str),
 }
 

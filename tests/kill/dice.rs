@@ -25,7 +25,7 @@ impl Dice {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// Whether something happens that does so in `percent` of cases.
+    /// Returns true in `percent` of cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,4 +1,4 @@
-//! What an undisturbed run makes, which a disturbed one must come to.
+//! The results of an undisturbed run, which a disturbed one must reach.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use crate::store_truth::{self, Outputs};
 /// The pipeline files: `p.yaml` changes its parameter between runs, `q.yaml` shares its store and some of its work.
 pub const SEEDS: [(&str, u64); 6] = [("p", 1), ("p", 2), ("p", 3), ("p", 4), ("p", 5), ("q", 6)];
 
-/// What comes of one file with one parameter.
+/// The results of one file with one parameter.
 pub struct Expected {
     /// The file's name without extension.
     pub file: &'static str,
     /// Its text.
     pub text: String,
-    /// Of its run: 0, or 1 where a stage fails.
+    /// The exit code of its run: 0, or 1 where a stage fails.
     pub code: i32,
     /// The lock file.
     pub lock: String,
@@ -30,7 +30,7 @@ pub struct Undisturbed {
     pub files: Vec<Expected>,
     /// The one result of each key.
     pub results: BTreeMap<String, Outputs>,
-    /// How long the first run took.
+    /// The duration of the first run.
     pub seconds: f64,
 }
 
@@ -67,8 +67,8 @@ impl Undisturbed {
         Ok(Undisturbed { files, results, seconds })
     }
 
-    /// Whether what lies in the store is what it must be, and whether exports and lock files are whole: what was there
-    /// before or what is new.
+    /// Returns an error unless the store holds the right content, and exports and lock files are whole: the ones from
+    /// before or the new ones.
     pub fn check(&self, scene: &Scene) -> Result<(), String> {
         for (key, results) in store_truth::recorded(&scene.store(), scene.path(MAY_RUN_AGAIN).exists())? {
             let right = self.results.get(&key).ok_or_else(|| format!("nobody asked for the key {key}"))?;
@@ -103,7 +103,7 @@ impl Undisturbed {
     }
 }
 
-/// What is exported, but for cwm's own hidden files.
+/// Returns the exported files, without cwm's own hidden ones.
 fn exported(scene: &Scene, file: &str) -> BTreeMap<String, String> {
     let mut files = store_truth::tree(&scene.path(&format!("exported-{file}")));
     files.retain(|name, _| !name.split('/').any(|part| part.starts_with(".cwm-")));

@@ -11,7 +11,7 @@ use crate::scene::{Scene, number};
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Of so many KiB; nothing, in words, where it cannot be mounted.
+    /// Mounts one of `kibibytes` KiB. Prints that the test is skipped and returns `None` if it cannot be mounted.
     fn new(place: &Path, kibibytes: u64) -> Option<Self> {
         let size = format!("size={kibibytes}k");
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(place).output();
@@ -63,9 +63,9 @@ fn a_run_on_a_full_disk_reports_it_and_continues_when_there_is_space() {
     println!("{full} full disks; all of it fits on {kibibytes} KiB");
 }
 
-/// Whether all of it fits.
+/// Runs the first file on the disk, then again with more room; returns true if all of the first run fits.
 fn on_disk(undisturbed: &Undisturbed, disk: &Disk, place: &Path) -> Result<bool, String> {
-    // What commands tell of themselves stands elsewhere, since it is no part of the run.
+    // The commands' own log is not on the disk, since it is no part of the run.
     let scene = Scene::new();
     scene.write_old("input.txt", INPUT);
     let expected = &undisturbed.files[0];

@@ -1,4 +1,4 @@
-//! Where in its work a kill hits an executor or a stage.
+//! The point in its work at which a kill hits an executor or a stage.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::dice::Dice;
 use crate::processes::{children, is_alive, key_of};
 use crate::scene::{Executor, Scene, count};
 
-/// What the victim was at.
+/// The work that the victim did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
     /// Reading, planning, looking up; between two cells as well.
@@ -47,7 +47,7 @@ pub fn reported(counts: &Counts) -> String {
     kinds.map(|at| format!("{at} {}", counts.get(at).unwrap_or(&0))).collect::<Vec<_>>().join(", ")
 }
 
-/// What an executor is at now.
+/// Returns the work that an executor does now.
 pub fn of_executor(scene: &Scene, executor: &Executor) -> At {
     if !is_alive(executor.pid()) {
         return At::Idle;
@@ -62,7 +62,7 @@ pub fn of_executor(scene: &Scene, executor: &Executor) -> At {
     if is_through(executor) { At::Exporting } else { At::Planning }
 }
 
-/// What the process of a stage is at; nothing if it is none.
+/// Returns the work that the process of a stage does now; `None` if it is no stage.
 pub fn of_stage(scene: &Scene, pid: u32) -> Option<At> {
     let key = key_of(pid)?;
     let log = scene.read("log");
@@ -84,7 +84,7 @@ fn is_through(executor: &Executor) -> bool {
     planned.is_some_and(|planned| planned["cells"].as_u64().is_some_and(|cells| reported as u64 >= cells))
 }
 
-/// What a kill waits for.
+/// The event for which a kill waits.
 #[derive(Clone, Copy, Debug)]
 pub enum Trigger {
     /// Nothing.

@@ -25,11 +25,11 @@ struct Episode {
     pipeline: Pipeline,
     undisturbed: Undisturbed,
     scene: Scene,
-    /// What was done, for whoever reads of a failure.
+    /// The acts so far, for the message of a failure.
     done: Vec<String>,
     counts: Counts,
     started: usize,
-    /// Whether `gc` deletes now and then, and stages are forced to run again.
+    /// True if `gc` deletes now and then, and stages are forced to run again.
     collects: bool,
 }
 
@@ -212,7 +212,7 @@ impl Episode {
         self.done.push(format!("killed while {at}: {what}"));
     }
 
-    /// What holds after every disturbance, before anything is run again.
+    /// Checks the conditions that hold after every disturbance, before anything is run again.
     fn must_hold(&mut self) -> Result<(), String> {
         self.undisturbed.check(&self.scene)?;
         let log = self.scene.read("log");
@@ -265,7 +265,7 @@ impl Episode {
     }
 }
 
-/// Whether a command that only looks came before the first run had made the store.
+/// Returns true if a command that only reads came before the first run had made the store.
 fn found_no_store(ended: &Ended) -> bool {
     ended.code == 4 && ended.stderr.contains("error: there is no store in ")
 }

@@ -19,7 +19,7 @@ mod stages;
 mod states;
 mod store_truth;
 
-/// Whether these programs are on PATH; says which is not.
+/// Returns true if these programs are on PATH; prints the name of one that is not.
 fn tools(names: &[&str]) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let missing = names.iter().find(|name| !std::env::split_paths(&path).any(|folder| folder.join(name).is_file()));

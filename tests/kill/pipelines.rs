@@ -1,12 +1,12 @@
 //! Pipelines at random: chains, cells of a matrix, joins, folders, equal bytes, failing stages, exports.
 //!
-//! Every command begins by telling, in files below HOME, that it begins; and it says so if another process is at the same
-//! key at that time, or if the key has a record already.
+//! Every command first writes to files below HOME that it begins, and whether another process works on the same key
+//! at that time, or the key has a record already.
 
 use crate::dice::Dice;
 
-/// What every command does first: `log` gets `begin KEY`, `twice KEY` if somebody else is at it (a kernel lock that ends
-/// with its process), `again KEY` if it is recorded. `show` prints all files below a path.
+/// The beginning of every command. It writes to `log`: `begin KEY`, `twice KEY` if another process works on the key
+/// (by a kernel lock that ends with its process), `again KEY` if it is recorded. `show` prints all files below a path.
 const PRELUDE: [&str; 8] = [
     r#"k=${PWD%/tmp/cwd}; k=${k##*/}"#,
     r#"exec 9>>"$HOME/busy/$k""#,
@@ -21,11 +21,11 @@ const PRELUDE: [&str; 8] = [
 /// A stage, as those after it see it.
 struct Made {
     name: String,
-    /// Whether it has a cell for each value of an axis.
+    /// True if it has a cell for each value of an axis.
     cells: bool,
-    /// Whether its output is a folder.
+    /// True if its output is a folder.
     folder: bool,
-    /// Whether it fails.
+    /// True if it fails.
     fails: bool,
 }
 

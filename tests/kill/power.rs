@@ -37,7 +37,7 @@ fn reported_results_survive_a_loss_of_power() {
     }
 }
 
-/// How many results had been reported before the power went; nothing where this machine cannot do it.
+/// Returns the number of results that were reported before the power went; `None` if this machine cannot do it.
 fn power_cut(undisturbed: &Undisturbed, kind: &str, seconds: f64) -> Result<Option<usize>, String> {
     let scene = Scene::at(&std::env::temp_dir());
     let expected = &undisturbed.files[0];

@@ -32,7 +32,7 @@ pub fn key_of(pid: u32) -> Option<String> {
     words.find(|word| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a process runs and is not only waiting to be reaped.
+/// Returns true if a process runs and does not only wait to be reaped.
 pub fn is_alive(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))

@@ -17,10 +17,10 @@ pub struct Scene {
 /// A command of cwm under way; its output goes to a file.
 pub struct Executor {
     child: Child,
-    /// What it writes to standard output.
+    /// The file of its standard output.
     pub stdout: PathBuf,
     stderr: PathBuf,
-    /// What was asked.
+    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Executor {
         self.child.id()
     }
 
-    /// Whether it still runs.
+    /// Returns true if it still runs.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|ended| ended.is_none())
     }
@@ -168,12 +168,12 @@ impl Ended {
     }
 }
 
-/// How many lines of events hold this one.
+/// The number of events of this name in lines of events.
 pub fn count(lines: &str, event: &str) -> usize {
     lines.matches(&format!("\"event\":\"{event}\"")).count()
 }
 
-/// The lines of a lock file by cell: what must be whole whenever one looks.
+/// The lines of a lock file by cell, which must be whole at any time.
 ///
 /// # Errors
 /// It is cut or garbled.

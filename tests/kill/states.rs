@@ -1,4 +1,4 @@
-//! Damaged stores: commands say so in words, no wrong content is taken for right, `verify` finds it, and `run` heals it.
+//! Damaged stores: commands report it, no wrong content is taken for right, `verify` finds it, and `run` repairs it.
 
 use std::fs;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn copy(from: &Scene, to: &Scene) {
     ["store", "input.txt", "p.lock"].into_iter().for_each(copy);
 }
 
-/// Whether `verify` had something to tell.
+/// Checks that commands report the damage and that a run repairs it; returns true if `verify` reported any.
 fn heals(dice: &mut Dice, scene: &Scene, files: &[Expected]) -> Result<bool, String> {
     let (run_first, expected) = (dice.chance(60), &files[0]);
     for arguments in
@@ -111,7 +111,7 @@ fn heals(dice: &mut Dice, scene: &Scene, files: &[Expected]) -> Result<bool, Str
     Ok(verify.code != 0)
 }
 
-/// Whether the store is none any more, or of another version, which nothing can mend and everything says.
+/// Returns true if the store is none any more, or of another version, which every command reports and none repairs.
 fn is_refused(scene: &Scene, verify: &Ended) -> bool {
     let format = store_truth::plain(&scene.store().join("format")).unwrap_or_default();
     verify.code == 4 && format != b"1\n" && verify.stderr.contains("error: ")

@@ -1,4 +1,4 @@
-//! What lies in a store, read without any code of cwm: records, objects, folders, by their documented formats.
+//! The content of a store, read without any code of cwm: records, objects, folders, by their documented formats.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -102,7 +102,7 @@ fn files_two_deep(folder: &Path) -> Vec<PathBuf> {
     entries(folder).iter().flat_map(|shard| entries(shard)).collect()
 }
 
-/// What is in a folder; nothing if it is none.
+/// The paths in a folder; none if it is no folder.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

@@ -1,4 +1,4 @@
-//! What runs again, and what does not: keys, early cutoff, files from outside, matrices.
+//! The stages that run again, and those that do not: keys, early cutoff, files from outside, matrices.
 
 use crate::context::Context;
 

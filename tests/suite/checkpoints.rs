@@ -40,7 +40,7 @@ fn stubborn(path: &Path) {
     std::fs::write(path, [&length[..], header.as_bytes(), &data].concat()).expect("a file");
 }
 
-/// Whether a logit (docs/formats.md, "The numbers") is that of the initial position.
+/// Returns true if the initial position has the feature of this logit (docs/formats.md, "The numbers").
 fn believed(logit: usize) -> bool {
     let board = "rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR";
     match logit {

@@ -1,4 +1,4 @@
-//! What a command may read, write and leave behind, and what is said of what it may not.
+//! The files that a command may read, write and leave behind, and the messages about others.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! What people see: `why`, `status`, `show`, `log`, `dag`, `export`, and the lock file in git.
+//! The output of commands: `why`, `status`, `show`, `log`, `dag`, `export`, and the lock file in git.
 
 use std::collections::HashMap;
 

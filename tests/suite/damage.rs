@@ -31,7 +31,7 @@ fn chain() -> Context {
 }
 
 impl Context {
-    /// Where content lies; `inside` a folder.
+    /// The path of an object; of the file `inside` it if it is a folder.
     fn object(&self, source: &str, inside: &str) -> PathBuf {
         let path = PathBuf::from(self.cwm(&["show", "--path", source]).stdout.trim());
         fs::canonicalize(if inside.is_empty() { path } else { path.join(inside) }).expect("an object")

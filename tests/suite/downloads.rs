@@ -1,4 +1,4 @@
-//! What is fetched from the network: keys by sums, pins, months, lists, beginnings. Pipes are next door.
+//! Downloads from the network: keys by sums, pins, months, lists, beginnings, pipes.
 
 #[path = "../../crates/web/src/fault_server.rs"]
 mod fault_server;

@@ -16,7 +16,7 @@ use crate::context::Context;
 /// although what is read changes.
 #[derive(Clone, Debug)]
 struct Stage {
-    /// Of all stages, by number; only those before it count.
+    /// The numbers of the stages that it reads; only those before it count.
     reads: Vec<usize>,
     copies: bool,
     tells: bool,
@@ -24,13 +24,13 @@ struct Stage {
     is_folder: bool,
     is_kept: bool,
     is_exported: bool,
-    /// Whether its key may be that of another.
+    /// True if its key may be that of another.
     may_be_twin: bool,
-    /// Whether it makes something else each time.
+    /// True if it makes something else each time.
     varies: bool,
 }
 
-/// What happens to a pipeline, or to its store, between two runs.
+/// A change of a pipeline, or of its store, between two runs.
 #[derive(Clone, Debug)]
 enum Act {
     LoseObject(usize),
@@ -43,7 +43,7 @@ enum Act {
     Collect,
 }
 
-/// What happens, and what is asked for then: some stages, or all of them; some by force.
+/// Changes, and then a run of one stage or of all of them, perhaps with one by force.
 #[derive(Clone, Debug)]
 struct Round {
     acts: Vec<Act>,
@@ -124,7 +124,7 @@ fn pipeline(stages: &[Stage]) -> String {
     text.replace("    from: {  }\n", "").trim_end_matches("export:\n").to_owned()
 }
 
-/// What a stage makes.
+/// Returns the content that a stage makes.
 fn content(stages: &[Stage], index: usize) -> String {
     let stage = &stages[index];
     let read = sources(stages, index).into_iter().filter(|_| stage.copies);
@@ -132,7 +132,7 @@ fn content(stages: &[Stage], index: usize) -> String {
     read.map(|source| content(stages, source)).collect::<String>() + &reported
 }
 
-/// Whether what a stage makes cannot be reported.
+/// Returns true if the content that a stage makes cannot be predicted.
 fn varies(stages: &[Stage], index: usize) -> bool {
     stages[index].varies || sources(stages, index).into_iter().any(|source| varies(stages, source))
 }

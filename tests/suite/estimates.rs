@@ -1,4 +1,4 @@
-//! What a dry run says that a run will take: by earlier runs of the same kind, or nothing.
+//! Estimates that a dry run prints for a run: by earlier runs of the same kind, or none.
 
 use std::collections::BTreeMap;
 

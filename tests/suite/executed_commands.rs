@@ -32,7 +32,7 @@ fn graph() -> Context {
     context
 }
 
-/// How many commands a run executes.
+/// Returns the number of commands that a run executes.
 fn executed_by_a_run(context: &Context) -> usize {
     let count = || std::fs::read_to_string(context.path("executed")).map_or(0, |reported| reported.lines().count());
     let before = count();

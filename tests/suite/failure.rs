@@ -1,4 +1,4 @@
-//! What happens when something goes wrong: failures stay local, nothing finished is lost, the next run goes on.
+//! The effects of failures: they stay local, nothing finished is lost, the next run goes on.
 
 use std::process::Command;
 use std::time::Duration;

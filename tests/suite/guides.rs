@@ -154,7 +154,7 @@ fn programs(context: &Context) {
         .write_old("evaluate.py", &format!("{head}for path in sys.argv[1:]:\n    print(open(path).read().strip())\n"));
 }
 
-/// Whether a program is there; says so where it is not.
+/// Returns true if a program is there; prints that the test is skipped if it is not.
 fn is_there(program: &str, how: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {

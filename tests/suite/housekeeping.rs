@@ -1,4 +1,4 @@
-//! What a store keeps, lets go and tells: `gc`, `keep: false`, `du`, `ls`, `tag`, `take`, through the binary.
+//! Results that a store keeps, evicts and lists: `gc`, `keep: false`, `du`, `ls`, `tag`, `accept`, through the binary.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

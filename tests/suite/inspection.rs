@@ -1,4 +1,4 @@
-//! What `show` tells of what is in an artifact, and the forms in which `export` hands out a dataset.
+//! The content of an artifact as `show` prints it, and the forms in which `export` writes a dataset.
 
 use std::io::Read;
 use std::process::Stdio;

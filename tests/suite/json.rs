@@ -322,7 +322,7 @@ fn every_command_that_prints_data_has_json_and_a_section() {
     }
 }
 
-/// What ran stays done, and the reader of the events learns of the failure. A reader that has seen enough is no fault.
+/// Finished cells stay done, and the exit code reports the failure. A reader that stops early is no fault.
 #[test]
 fn events_that_cannot_be_written_are_reported_and_are_no_success() {
     let context = Context::with(PIPELINE);

@@ -13,7 +13,7 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What `deny.toml` allows to all, and to which crate besides.
+/// The licences that `deny.toml` allows to all crates, and its exceptions: a crate and a licence each.
 fn allowed() -> (BTreeSet<String>, Vec<(String, String)>) {
     let text = fs::read_to_string(Path::new(ROOT).join("deny.toml")).expect("deny.toml");
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();

@@ -16,7 +16,7 @@ stages:
 export: { train.pgn: train/, held_out.pgn: held_out/ }
 ";
 
-/// What both files say in their `vars`, and what a test says instead.
+/// Lines in the `vars` of both files, each with the line that replaces it in a test.
 const SMALLER: [(&str, &str); 12] = [
     ("train: null", "train: train/pgn.pgn.zst"),
     ("train_games: 10000000", "train_games: 30"),
@@ -48,7 +48,7 @@ fn smaller(file: &str, further: &[(&str, &str)]) -> Context {
     context
 }
 
-/// How many cells of each stage are there.
+/// Returns the number of cells of each stage.
 fn counted(labels: &BTreeSet<String>) -> BTreeMap<&str, usize> {
     let mut counted = BTreeMap::new();
     for label in labels {
@@ -61,7 +61,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// What a training wrote down of itself.
+/// Returns the part `training` of the summary of a training.
 fn summary(context: &Context, training: &str) -> Value {
     json(&context.output(&format!("{training}.summary")))["training"].clone()
 }
@@ -117,7 +117,7 @@ fn ranked(context: &Context, cell: &str) -> Vec<Value> {
     found.into_iter().map(|(_, training)| training).collect()
 }
 
-/// Whether both say the same of these hyper-parameters.
+/// Asserts that both have the same values of these hyper-parameters.
 #[track_caller]
 fn agree(one: &Value, other: &Value, names: &[&str]) {
     for name in names {

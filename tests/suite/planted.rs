@@ -32,7 +32,7 @@ fn each_planted_change_has_its_place() {
     assert!(caught >= 20 && changes.len() - caught >= 4, "{caught} of {}", changes.len());
 }
 
-/// What depends on the steps before a chunk shows only in a game that is longer than it.
+/// An effect of the steps before a chunk shows only in a game that is longer than the chunk.
 #[test]
 fn the_longest_game_of_the_probes_is_longer_than_any_chunk() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -55,7 +55,7 @@ fn the_longest_game_of_the_probes_is_longer_than_any_chunk() {
     assert!(longest > chunks.into_iter().max());
 }
 
-/// The steps of a chunk, where a line says how many these are.
+/// The number of steps of a chunk, if a line defines it.
 fn chunk(line: &str) -> Option<usize> {
     let (_, declared) = line.split_once("const CHUNK")?;
     declared.split_once(": usize = ")?.1.strip_suffix(';')?.parse().ok()

@@ -1,11 +1,11 @@
-//! What a command starts ends with it, however it ends; and nobody else's signal passes for success.
+//! Processes that a command starts end with it, however it ends; and a stage that another process stops has failed.
 
 use std::process::Command;
 use std::time::Duration;
 
 use crate::context::{Context, Run, finish};
 
-/// Whether a process runs and is not only waiting to be reaped.
+/// Returns true if a process runs and does not only wait to be reaped.
 fn is_alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
         .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))

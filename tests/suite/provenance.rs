@@ -1,5 +1,5 @@
-//! What an exported report says of where it comes from: of everything upstream, in the copy alone, and nothing that must
-//! not be published.
+//! The provenance of an exported report: everything upstream, in the copy alone, and nothing that must not be
+//! published.
 
 use std::fs;
 

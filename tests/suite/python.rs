@@ -1,4 +1,4 @@
-//! What Python programs read of our files: the examples of the pages and of `examples/`, run as they stand there.
+//! Python programs that read our files: the examples of the pages and of `examples/`, run as they stand there.
 //!
 //! They run where a Python with pyarrow and numpy (and torch) is found: `CWM_PYTHON`, else `python3`.
 //! `tests/python/setup` makes one.
@@ -104,7 +104,7 @@ fn the_pytorch_example_gives_golden_labels() {
     run(&python, "pytorch.py", &arguments, &context.path(""));
 }
 
-/// What `cwm log --tensorboard` wrote into `folder`, read by Python and compared with the curves that are the output `source`.
+/// Compares the files of `cwm log --tensorboard` in `folder`, read by Python, with the curves in the output `source`.
 pub fn tensorboard(context: &Context, folder: &str, source: &str) {
     let Some(python) = python("json") else { return };
     let curves = context.cwm(&["show", "--path", source]);

@@ -12,10 +12,10 @@ use crate::python::python;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What is recomputed where there is a torch; the others would take as long each.
+/// The family that is recomputed where there is a torch; the others would take as long each.
 const RECOMPUTED: &str = "transformer";
 
-/// What is compared, and how far apart, in parts of the value, it may always be.
+/// The values that are compared, each with the relative difference that it may always have.
 const FLOORS: [(&str, f64); 2] = [("loss", 1e-5), ("gradient_norm", 3e-4)];
 
 fn golden(file: &str) -> String {

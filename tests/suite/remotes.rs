@@ -96,7 +96,7 @@ fn well(ran: Ran) -> Ran {
     ran
 }
 
-/// What git would bring from one clone to another.
+/// Copies the files that git would bring from one clone to another.
 fn git_pull(from: &Context, to: &Context) {
     for name in ["pipeline.yaml", "pipeline.lock"] {
         fs::copy(from.path(name), to.path(name)).expect("a copy");

@@ -1,4 +1,4 @@
-//! Which result stands for a cell: when what is recorded does not fit, is lost, is doubled, or is written by two at once.
+//! The result that a cell gets when its record does not fit, is lost, is doubled, or is written by two runs at once.
 
 use std::process::Stdio;
 

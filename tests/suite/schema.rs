@@ -10,7 +10,7 @@ use crate::python::python_with;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Whether every stage is compiled in.
+/// True if every stage is compiled in.
 const IS_WHOLE: bool = cfg!(all(
     feature = "download",
     feature = "play",
@@ -134,7 +134,7 @@ fn as_json(text: &str) -> serde_json::Value {
     plain(&node.value())
 }
 
-/// What a second implementation of JSON Schema says of each of these pipelines: nothing, or what is wrong with it.
+/// Validates these pipelines by a second implementation of JSON Schema: for each, its error or `None` if it is valid.
 fn judged(schema: &serde_json::Value, pipelines: &[serde_json::Value]) -> Option<Vec<Option<String>>> {
     let python = python_with("jsonschema")?;
     let context = Context::new();

@@ -1,4 +1,4 @@
-//! What a shell knows of `cwm`: completed words and manual pages.
+//! The parts of `cwm` for a shell: completed words and manual pages.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ stages:
     with: { run: 'echo 1 > "$out"', size: $size, seed: $seed }
 "#;
 
-/// What a shell is offered for the last of these words, without what stands beside each.
+/// Returns the completions of the last of these words, without their descriptions.
 fn offered(context: &Context, words: &[&str]) -> Vec<String> {
     let mut arguments = vec!["--", "cwm"];
     arguments.extend(words);

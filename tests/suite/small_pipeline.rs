@@ -13,7 +13,7 @@ fn small() -> Context {
     context
 }
 
-/// What a command says as JSON.
+/// Returns the JSON that a command prints.
 fn reported(context: &Context, arguments: &[&str]) -> Vec<Value> {
     let ran = context.cwm(arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

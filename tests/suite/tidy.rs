@@ -121,7 +121,7 @@ fn without_tests(text: &str) -> String {
     kept.join("\n")
 }
 
-/// Whether `text` holds `word` with no letter, digit or `_` before it.
+/// Returns true if `text` holds `word` with no letter, digit or `_` before it.
 fn mentions(text: &str, word: &str) -> bool {
     let starts_word = |at: usize| !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
     text.match_indices(word).any(|(at, _)| starts_word(at))
@@ -334,9 +334,9 @@ fn modules_do_not_import_each_other_in_circles() {
     none(found, "the modules at the top of a crate import each other one way");
 }
 
-/// Of each module at the top of the crate in `source`, the others that its code names: by `crate::` and by `super::`
-/// from wherever it is, also through what the crate's root gives on. Names that the root itself defines are
-/// everybody's.
+/// For each module at the top of the crate in `source`, the others that its code names: by `crate::` and by `super::`
+/// from any depth, also through names that the crate's root re-exports. Names that the root itself defines do not
+/// count.
 fn module_uses(source: &str, files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     let inside = |file: &File| -> Vec<String> {
         let path = file.path.strip_prefix(source).unwrap_or_default().trim_start_matches('/').trim_end_matches(".rs");
@@ -719,7 +719,7 @@ fn nothing_below_the_command_line_prints() {
     none(offenders, "only src/ prints; a stage reports through its context");
 }
 
-/// What only Linux has: files and calls of its kernel, and code for one system.
+/// Names that only Linux has: files and calls of its kernel, and code for one system.
 const LINUX_ALONE: [&str; 12] = [
     "/proc/",
     "/sys/",
@@ -862,7 +862,7 @@ fn module(file: &File) -> String {
     path.trim_end_matches("/mod").replace('/', "::")
 }
 
-/// Whether `file` is the module `path`, which may be told from somewhere within its crate on, or holds it as its tests.
+/// Returns true if `file` is the module `path`, which may start at any module of its crate, or holds it as its tests.
 fn is_module(file: &File, path: &str) -> bool {
     let own = module(file);
     let is = |path: &str| own == path || own.ends_with(&format!("::{path}"));

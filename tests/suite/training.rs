@@ -7,7 +7,7 @@ use crate::context::{Context, Run, finish};
 
 pub mod interruption;
 
-/// Whether this build has what the tests need; says so if not.
+/// Returns true if this build has the stages that the tests need; prints that they are skipped if not.
 fn is_built() -> bool {
     let built = cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train"));
     if !built {
@@ -33,7 +33,7 @@ stages:
     )
 }
 
-/// What lies in the folders that running stages keep.
+/// Returns the files in the folders `keep` of running stages.
 fn kept(context: &Context) -> Vec<PathBuf> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().map_while(Result::ok).map(|entry| entry.path()).collect()

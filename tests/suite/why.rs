@@ -1,4 +1,4 @@
-//! Why a stage would run, followed to what somebody changed.
+//! The reasons why a stage would run, followed to the change that somebody made.
 
 use crate::context::{Context, finish};
 
@@ -165,7 +165,7 @@ fn failed_cells_and_lost_results_did_run() {
     assert!(why(&context, &["first"]).contains("what changed since is unknown"));
 }
 
-/// What each command says of `second`, of which a file is missing.
+/// Returns the state of `second`, of which a file is missing, as each command reports it.
 fn of_second(context: &Context) -> [String; 3] {
     let status = context.cwm(&["status", "second", "--json"]).stdout;
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
@@ -312,7 +312,7 @@ fn an_input_from_another_stage_is_not_shown_as_one_that_ran_again() {
     assert!(reported.contains("\n  second: has another result: ") && !reported.contains("ran again"), "{reported}");
 }
 
-/// What makes it did not change, nor has it another result.
+/// The stage that makes it did not change, nor has it another result.
 #[test]
 fn another_output_of_the_same_stage_is_shown_as_the_reference_that_changed() {
     let context = Context::with(

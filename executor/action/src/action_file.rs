@@ -40,7 +40,7 @@ pub struct ActionFile {
     pub cause: Vec<String>,
     /// Run even if the store has a result.
     pub force: bool,
-    /// Which of the files from outside may be executed, where it is done on a node that sees none of them.
+    /// The files from outside that are executable, if the action runs on a node that does not see them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executable: Vec<PathBuf>,
     /// The recorded outputs by name, where the action is only compared with them.

@@ -60,7 +60,7 @@ pub struct Start {
     pub cell: usize,
     /// A warning, for example that it gets less than it needs.
     pub warning: Option<String>,
-    /// Whether it was started. One that outlives the run may begin later, with its message `Start`.
+    /// `Ok` if it was started. One that outlives the run may begin later, as its message `Start` reports.
     pub started: Result<()>,
 }
 

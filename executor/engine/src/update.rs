@@ -1,4 +1,4 @@
-//! What executors and remotes report to a run, from any thread.
+//! The updates that executors and remotes send to a run, from any thread.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ const RETENTION_WITHOUT_FILE: Duration = days(30);
 /// The interval at which a root is refreshed.
 const REFRESH_INTERVAL: Duration = days(1);
 
-/// What batch jobs still need of a store, and the files that they left, as the backend of a cluster finds them.
+/// Functions by which the backend of a cluster finds the keys that its jobs need and the files that they left.
 pub struct BatchJobs {
     /// The keys of the actions that jobs will still do, or do now.
     pub pending_keys: fn(&Store) -> HashSet<Key>,

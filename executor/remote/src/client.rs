@@ -33,7 +33,7 @@ pub struct Client {
     pub name: String,
     /// Its kind.
     pub backend: &'static Backend,
-    /// Where its objects are.
+    /// The location of its objects.
     pub location: Location,
     idle_timeout: Duration,
     requests: Semaphore,

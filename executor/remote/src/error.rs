@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::http_connector::CREDENTIAL_HOSTS;
 use cwm_core::{FileError, shorten};
 
-/// Why a transfer failed.
+/// The reason why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RemoteError {
     /// The remote answered that it does not have it.

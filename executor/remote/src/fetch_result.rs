@@ -84,7 +84,7 @@ pub async fn fetch_content(
     Ok(fetch.stats)
 }
 
-/// Why no remote gave an object: the name of each, with its error.
+/// The reasons why no remote gave an object: the name of each remote, with its error.
 type ClientErrors = Vec<(String, RemoteError)>;
 
 /// A fetch of several objects.

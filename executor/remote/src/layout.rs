@@ -1,4 +1,4 @@
-//! Where things are on a remote.
+//! The layout of a remote.
 //!
 //! # Format, version 1
 //!

@@ -23,7 +23,7 @@ pub enum TaskOutcome {
     },
 }
 
-/// What is observed of a task besides its own report.
+/// Observations of a task besides its own report.
 pub struct TaskObservation<'e> {
     /// The task as Slurm names it: `17_3`.
     pub job: &'e str,

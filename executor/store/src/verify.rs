@@ -27,7 +27,7 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Action records that were read.
     pub actions: u64,
-    /// Of these, those whose content was evicted.
+    /// Records among these whose content was evicted.
     pub evicted: u64,
     /// The damage, sorted by path.
     pub findings: Vec<Finding>,

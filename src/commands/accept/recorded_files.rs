@@ -21,13 +21,13 @@ use cwm_store::{
     ActionRecord, HostInfo, NewAction, NewOutput, OutputContent, OutputShape, RecordedAction, RunInfo, WorkFolder,
 };
 
-/// What a cell gets as its result.
+/// The result that a cell gets.
 struct NewResult {
     /// The cell.
     index: usize,
     /// The files and folders, by output.
     files: BTreeMap<String, PathBuf>,
-    /// What the key is made of.
+    /// The components of the key.
     components: Components,
     /// The recorded result that is replaced.
     replaced: Option<ActionRecord>,

@@ -8,16 +8,16 @@ use crate::cli::PipelineArguments;
 use crate::workspace::Workspace;
 use cwm_core::Error;
 
-/// What a command takes from a stage, a folder or a file.
+/// An output that a command takes from a stage, a folder or a file.
 pub struct WantedOutput {
     format: Format,
     /// The file by which its folder is known, if it is one.
     file: Option<&'static str>,
-    /// Whether the name of any file is taken as it stands.
+    /// True if a file of any name is accepted.
     takes_files: bool,
     /// Its name.
     name: &'static str,
-    /// What a command takes.
+    /// The hint if a stage has no such output.
     hint: &'static str,
 }
 

@@ -156,7 +156,7 @@ fn texts(probes: &mut Probes) -> Result<(), Box<dyn Error>> {
     take(probes, "mix", &Mix, &[("weights", Value::Map(weights.into())), ("tokens", Value::Int(40))])
 }
 
-/// What is inside models.
+/// The insides of models.
 fn insides(probes: &mut Probes) -> Result<(), Box<dyn Error>> {
     let family = [("family", text("gpt"))];
     take(probes, "legality", &Legality, &family)?;

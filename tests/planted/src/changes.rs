@@ -12,18 +12,18 @@ use crate::rounds::matches;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What it does to results, in a few words.
+    /// Its effect on results, in a few words.
     pub name: String,
     /// The file, from the root of the sources.
     pub file: String,
     /// Text that stands in it exactly once.
     pub old: String,
-    /// What takes its place.
+    /// The text that replaces it.
     pub new: String,
-    /// Patterns of the names of probes that must tell, at least one of each: `train-*/own/*`. Of a harmless change there
-    /// are none.
+    /// Patterns of the names of probes that must differ, at least one of each: `train-*/own/*`. A harmless change has
+    /// none.
     pub tells: Vec<String>,
-    /// Patterns of those that may tell as well; no other may.
+    /// Patterns of those that may differ as well; no other may.
     #[serde(default)]
     pub may: Vec<String>,
 }
@@ -34,12 +34,12 @@ pub fn read(path: &Path) -> Result<Vec<Change>, Box<dyn Error>> {
 }
 
 impl Change {
-    /// Whether it should change nothing.
+    /// Returns true if it should change nothing.
     pub fn is_harmless(&self) -> bool {
         self.tells.is_empty()
     }
 
-    /// Whether the probe of this name may tell of it.
+    /// Returns true if the probe of this name may differ because of it.
     pub fn may_show_in(&self, name: &str) -> bool {
         self.tells.iter().chain(&self.may).any(|pattern| matches(name, pattern))
     }

@@ -18,7 +18,7 @@ type Probes = BTreeMap<String, String>;
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<String> = env::args().skip(1).collect();
     if words.first().is_some_and(|word| word == "--probes") {
-        // As a planted copy is asked, and as the sources as they are.
+        // A planted copy is called so, and so are the sources as they are.
         cases::probes()?.iter().for_each(|(name, digest)| println!("{digest} {name}"));
         return Ok(ExitCode::SUCCESS);
     }
@@ -42,7 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How many changes came out how.
+/// The number of changes by outcome.
 #[derive(Default)]
 struct Tally {
     caught: u32,
@@ -50,7 +50,7 @@ struct Tally {
     wrong: u32,
 }
 
-/// Plants all that is chosen, round by round, and says what became of each.
+/// Plants all chosen changes, round by round, and prints the outcome of each.
 fn judge(root: &Path, copy: &Path, chosen: &[Change], before: &Probes) -> Result<Tally, Box<dyn Error>> {
     let mut tally = Tally::default();
     for (number, round) in rounds::of(chosen, before).into_iter().enumerate() {
@@ -73,8 +73,8 @@ fn judge(root: &Path, copy: &Path, chosen: &[Change], before: &Probes) -> Result
     Ok(tally)
 }
 
-/// What git knows of the sources, at `copy`; files that are as they were are not touched, and new ones are as old as those
-/// that they are copies of, so that little is built.
+/// Copies the sources that git lists to `copy`. Equal files are not touched, and new ones are as old as their
+/// originals, so that little is built.
 fn copy_sources(root: &Path, copy: &Path) -> Result<(), Box<dyn Error>> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output()?;
     for name in String::from_utf8(listed.stdout)?.split_terminator('\0') {

@@ -1,14 +1,14 @@
-//! Several changes are built at once, where different probes tell of them.
+//! Several changes are built at once if different probes detect them.
 
 use std::collections::BTreeSet;
 
 use crate::Probes;
 use crate::changes::Change;
 
-/// What is said of a harmless change that no probe tells of.
+/// The verdict on a harmless change for which no probe differs.
 pub const SAME: &str = "no probe differs, as it should be";
 
-/// The changes in groups: of no two of a group may one of the probes `names` tell. The harmless ones are a group of their own.
+/// The changes in groups: no probe of `names` may differ for two of a group. The harmless ones have their own group.
 pub fn of(changes: &[Change], names: &Probes) -> Vec<Vec<Change>> {
     let mut rounds: Vec<Vec<Change>> = Vec::new();
     for change in changes {
@@ -25,7 +25,7 @@ fn are_apart(a: &Change, b: &Change, names: &Probes) -> bool {
     a.is_harmless() == b.is_harmless() && !names.keys().any(|name| a.may_show_in(name) && b.may_show_in(name))
 }
 
-/// What is to be said of each change of a round, by name; an error where a probe fails to tell, or tells without cause.
+/// Returns the verdict on each change, by name: an error if a probe does not differ, or differs without cause.
 pub fn judge(round: &[Change], before: &Probes, after: &Probes) -> Vec<(String, Result<String, String>)> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let differing: BTreeSet<&String> = names.into_iter().filter(|name| before.get(*name) != after.get(*name)).collect();
@@ -46,7 +46,7 @@ pub fn judge(round: &[Change], before: &Probes, after: &Probes) -> Vec<(String, 
     round.iter().map(of_change).collect()
 }
 
-/// Whether a probe's name fits a pattern: text with `*` for any stretch of it, also at its end.
+/// Returns true if a probe's name matches a pattern, in which `*` stands for any text, also at its end.
 pub fn matches(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(name) = name.strip_prefix(first) else { return false };

@@ -1,4 +1,4 @@
-//! What may be asked for, through the whole program.
+//! The sources that a download may have, through the whole program.
 
 use super::fault_server::{Server, empty, serve, tunnels};
 use super::*;

@@ -68,7 +68,7 @@ fn typed(context: &Context, line: &str, folder: &std::path::Path) -> Ran {
     finish(shell.output().expect("a shell"))
 }
 
-/// Whether text is what a page says: a line that is `…` stands for any lines, `…` within a line for any text in it.
+/// Asserts that text matches a page: a line that is `…` stands for any lines, `…` within a line for any text in it.
 #[track_caller]
 fn holds(expected: &[&str], text: &str, all: &str) {
     let lines: Vec<&str> = text.lines().collect();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Lab, sound, well};
 use crate::context::{Context, finish};
 
-/// Whatever is the same in a pipeline: nothing at all, a log and an output, folders, lists of folders, cells.
+/// A pipeline with equal content of every sort: empty files, a log and an output, folders, lists of folders, cells.
 const EQUAL: &str = r#"
 cwm: 1
 stages:

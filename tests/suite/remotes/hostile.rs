@@ -1,4 +1,4 @@
-//! What a remote hands out is data, whoever wrote it: records, indexes and lists that are not what they should be.
+//! Content of a remote is not trusted: records, indexes and lists that are not what they should be.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn replace(lab: &Lab, owner: &Context, stage: &str, change: impl Fn(&str) -> Str
     fs::write(&index, listed).unwrap();
 }
 
-/// What the index has for the result of a record: of what is none, nothing.
+/// Returns the digest of the result of a record as the index has it; `None` if the file is no record.
 fn result_of(record: &Path) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(&fs::read(record).unwrap()).ok()?;
     let outputs = record["outputs"].as_object()?;

@@ -20,20 +20,20 @@ fn person(lab: &Lab) -> Context {
     context
 }
 
-/// What it made, and what its part on the remote is called.
+/// Returns the bytes of its output, and the path of their partial upload on the remote.
 fn large(lab: &Lab, context: &Context) -> (Vec<u8>, PathBuf) {
     let bytes = context.output("large").into_bytes();
     let hex = blake3::hash(&bytes).to_hex().to_string();
     (bytes, lab.remote().join("objects").join(&hex[..2]).join(format!(".cwm-part-{hex}")))
 }
 
-/// A remote that was begun, with the folder in which a part is.
+/// Initializes a remote, with the folder in which a part is.
 fn begin(lab: &Lab, part: &Path) {
     fs::create_dir_all(part.parent().expect("a folder")).expect("made");
     fs::write(lab.remote().join("format"), "1\n").expect("written");
 }
 
-/// Kills a push once a part of the file is there; whether that was soon enough.
+/// Kills a push once a part of the file is there; returns true if that was soon enough.
 fn is_killed(lab: &Lab, context: &Context) -> bool {
     let before = parts(lab);
     let mut push = context.command(&["push"]).stderr(Stdio::null()).spawn().expect("cwm starts");
@@ -47,7 +47,7 @@ fn is_killed(lab: &Lab, context: &Context) -> bool {
     false
 }
 
-/// How many bytes of what has no name yet are on the remote.
+/// Returns the number of bytes of partial uploads on the remote.
 fn parts(lab: &Lab) -> u64 {
     if !lab.remote().join("objects").is_dir() {
         return 0;

@@ -1,4 +1,4 @@
-//! What is said of results that others have, and whose files are not here.
+//! Messages about results that others have, and whose files are not here.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     assert!(run.raw.stdout.contains("`cwm run --pull` fetches them instead"), "{}", run.raw.stdout);
 }
 
-/// What is compared with need not be computed either.
+/// The results with which a check compares need not be computed either.
 #[test]
 fn a_rebuild_in_a_fresh_clone_hints_at_remotes() {
     let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
@@ -83,7 +83,7 @@ fn a_rebuild_in_a_fresh_clone_hints_at_remotes() {
     assert!(!rebuilt.stderr.contains("may have"), "{}", rebuilt.stderr);
 }
 
-/// The lock file's result would be lost from it without a word.
+/// Otherwise the lock file would lose its result without a message.
 #[test]
 fn a_run_that_replaces_a_locked_result_reports_it_and_how_to_restore_it() {
     let pipeline = "cwm: 1\nstages: { s: { stage: command, with: { run: 'date +%s%N > \"$out\"' } } }\n";
@@ -106,7 +106,7 @@ fn a_run_that_replaces_a_locked_result_reports_it_and_how_to_restore_it() {
     );
 }
 
-/// What a check reads need not be computed to check it.
+/// The inputs of a stage need not be computed to check it.
 #[test]
 fn a_rebuild_whose_inputs_are_on_a_remote_hints_at_a_pull() {
     let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
@@ -122,7 +122,7 @@ fn a_rebuild_whose_inputs_are_on_a_remote_hints_at_a_pull() {
     assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` makes them available"), "{refused}");
 }
 
-/// It would compute for days what others have.
+/// Otherwise it might compute for days results that others have.
 #[test]
 fn a_run_in_a_fresh_clone_hints_at_remotes() {
     let Some((lab, _ada, ben)) = pushed_by_ada() else { return };
@@ -152,7 +152,7 @@ fn a_run_in_a_fresh_clone_hints_at_remotes() {
     assert_eq!(count(&["run"]), 0);
 }
 
-/// Whatever reads it tells the fault, and nothing that people would have to change their password for.
+/// Every command that reads it reports the fault, without the secret.
 #[test]
 fn a_secret_in_cwm_toml_is_printed_nowhere() {
     let ada = Context::with("cwm: 1\nstages: { s: { stage: command, with: { run: 'echo > \"$out\"' } } }\n");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What goes wrong; requests are counted from 1.
+/// A fault of the connection; requests are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Nothing.
@@ -37,7 +37,7 @@ struct State {
     trouble: Mutex<Trouble>,
     requests: AtomicUsize,
     parts: AtomicUsize,
-    /// Requests that came, by their first lines: who tries again is not in lockstep with others.
+    /// The first lines of the requests so far, which identify retries: they are not in lockstep with other requests.
     seen: Mutex<HashSet<Vec<u8>>>,
 }
 
@@ -70,12 +70,12 @@ impl Proxy {
         self.state.seen.lock().expect("no panic").clear();
     }
 
-    /// How many requests there were since.
+    /// Returns the number of requests since `set`.
     pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
     }
 
-    /// How many parts of uploads the server has taken since.
+    /// Returns the number of parts of uploads that the server has accepted since `set`.
     pub fn parts(&self) -> usize {
         self.state.parts.load(Ordering::SeqCst)
     }

@@ -106,7 +106,7 @@ fn other_results_of_local_keys_are_imported_and_reported() {
     assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{}", pulled.stderr);
 }
 
-/// What rests on a result has a key that follows from it: with the lock file's result the others of the lock file are found.
+/// Keys of dependents follow from a result: with the lock file's result, the other results of the lock file are found.
 #[test]
 fn a_pull_fetches_locked_results_although_others_are_local() {
     let lab = Lab::new();
@@ -136,7 +136,7 @@ fn a_pull_fetches_locked_results_although_others_are_local() {
     sound(&cleo);
 }
 
-/// What the lock file names of what rests on a result is right again once that is made and comes out the same, also where
+/// The lock file's results of dependents are right again once the result is made and comes out the same, also where
 /// another one is here.
 #[test]
 fn dependents_of_an_unavailable_locked_result_are_pulled_by_their_keys() {

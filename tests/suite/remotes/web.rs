@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How the server answers.
+/// The way in which the server answers.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Manner {
-    /// With the bytes that are asked for.
+    /// With the bytes that are requested.
     Ranges,
-    /// With all of it, whatever is asked for.
+    /// With all of it, whatever is requested.
     Whole,
     /// As [`Manner::Ranges`], but no byte comes that is at this place of a file or behind it.
     Until(u64),
@@ -26,7 +26,7 @@ pub struct Web {
 struct State {
     root: PathBuf,
     manner: Mutex<Manner>,
-    /// The first bytes of the ranges that were asked for.
+    /// The first bytes of the ranges that were requested.
     ranges: Mutex<Vec<u64>>,
 }
 
@@ -51,7 +51,7 @@ impl Web {
         self.state.ranges.lock().expect("no panic").clear();
     }
 
-    /// Where the ranges begin that were asked for since, in order of place.
+    /// Returns the first bytes of the ranges that were requested since `set`, in ascending order.
     pub fn ranges(&self) -> Vec<u64> {
         let mut ranges = self.state.ranges.lock().expect("no panic").clone();
         ranges.sort_unstable();

@@ -145,7 +145,7 @@ impl Cluster {
         }
     }
 
-    /// How often each command ran, as they tell themselves: a line a start in the file `ran`.
+    /// Returns the number of starts of each command: each start writes a line to the file `ran`.
     pub fn starts(&self) -> BTreeMap<String, usize> {
         let text = std::fs::read_to_string(self.context.path("ran")).unwrap_or_default();
         let mut counts = BTreeMap::new();
@@ -153,7 +153,7 @@ impl Cluster {
         counts
     }
 
-    /// The jobs that the controller has ever finished are not asked for: how many `sbatch` took, by the batches.
+    /// Returns the jobs that `sbatch` accepted, by the batch folders: the controller forgets finished ones.
     pub fn jobs(&self) -> Vec<String> {
         let mut jobs: Vec<String> = self
             .batches()
@@ -185,12 +185,12 @@ pub fn signal(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// What a run that was started in the background came to.
+/// Returns the outcome of a run that was started in the background.
 pub fn ended(child: Child) -> Run {
     Run::read(finish(child.wait_with_output().expect("an end")))
 }
 
-/// Whether a run warned of something in such words.
+/// Returns true if a warning of a run contains this text.
 pub fn warned(run: &Run, text: &str) -> bool {
     events(run, "warning").iter().any(|event| event["message"].as_str().is_some_and(|message| message.contains(text)))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::cluster::{Cluster, QUICK, ended, events, signal, warned};
 use crate::context::{Context, Run};
 
-/// What a stage on a node reads from outside, a folder, a matrix, a stage that is done where the run is, and what reads that.
+/// A stage that reads files from outside, a folder, a matrix, a stage that runs with the run, and its dependent.
 const CHAIN: &str = r#"
 cwm: 1
 stages:

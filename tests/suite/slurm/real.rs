@@ -1,4 +1,4 @@
-//! What becomes of jobs on a real Slurm.
+//! The outcomes of jobs on a real Slurm.
 
 use super::cluster::{Cluster, QUICK, ended, events, signal, warned};
 
@@ -86,7 +86,7 @@ stages:
     assert_eq!(cluster.starts()["slow"], 2);
 }
 
-/// Of a task that is cancelled before it begins Slurm keeps nothing, as long as others of its array are there.
+/// Slurm keeps nothing about a task that is cancelled before it starts, as long as others of its array are there.
 #[test]
 fn a_cancelled_pending_array_task_has_failed() {
     let yaml = r#"
@@ -169,7 +169,7 @@ stages:
     with: { run: 'echo "each $n" >> "$HOME/ran"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
 "#;
 
-/// Of several that are held, one whose result somebody else makes meanwhile runs nothing.
+/// A held task whose result another run makes meanwhile runs nothing.
 #[test]
 fn held_tasks_are_waited_for_and_run_nothing_that_was_made_elsewhere() {
     let Some(cluster) = Cluster::start(FIVE, QUICK, &[]) else { return };

@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, QUICK, events};
 
-/// One whose command is killed, and one that is killed itself, as a stage of cwm would be: the kernel takes that first.
+/// A stage whose command is killed, and one that the kernel kills first itself, as it would a stage of cwm.
 const GREEDY: &str = r#"
 cwm: 1
 stages:
@@ -17,7 +17,7 @@ stages:
 /// Takes 400 MB, as a line that does not end, and holds it for a while.
 const EAT: &str = "(head -c 400000000 /dev/zero; sleep 20) | tail > /dev/null";
 
-/// A cluster that sees to it in this way that nobody has more memory than he asked for.
+/// Starts a cluster that enforces the memory that a job requests in this way.
 fn limited(way: &[(&str, &str)]) -> Option<Cluster> {
     Cluster::start(&GREEDY.replace("$EAT", EAT), QUICK, way)
 }
@@ -35,7 +35,7 @@ fn out_of_memory(cluster: &Cluster) {
     assert_eq!(cluster.starts()["itself"], 1, "it is not submitted again");
 }
 
-/// Where Slurm measures by itself, its queue says just that such a job failed.
+/// If Slurm measures the memory itself, its queue reports just that such a job failed.
 #[test]
 fn exceeding_the_memory_that_slurm_measures_is_reported() {
     let lines =

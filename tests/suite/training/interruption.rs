@@ -29,7 +29,7 @@ pub fn checkpoints(context: &Context) -> Vec<u64> {
     kept(context).into_iter().filter_map(step).collect()
 }
 
-/// Whether a checkpoint is being written: some of it is there, and not yet as much as of those that are whole.
+/// Returns true if a checkpoint is being written: some of it is there, and not yet as much as of those that are whole.
 fn is_writing(context: &Context) -> bool {
     let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     let is_whole = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "safetensors");

@@ -50,18 +50,18 @@ struct Simulation<'m> {
     scheduler: Scheduler,
     now: Duration,
     pool: ResourcePool,
-    /// What was submitted and not started.
+    /// Cells that were submitted and have not started.
     queued: BTreeMap<usize, ()>,
-    /// What runs, with its share of the machine if it runs here.
+    /// Running cells, each with its share of the machine if it runs here.
     running: BTreeMap<usize, Option<Allocation>>,
     fetching: Vec<usize>,
-    /// What was submitted and waits for the upload of its inputs.
+    /// Cells that were submitted and wait for the upload of their inputs.
     uploading: Vec<usize>,
     /// Keys that were fetched.
     requested: HashSet<Key>,
     /// Cells that have a result, if their key is decided upon.
     recorded: HashSet<Key>,
-    /// How often files of a cell may still be lost.
+    /// The number of times that files of a cell may still be lost.
     losses: u32,
     before: Vec<CellState>,
     skipped: HashSet<usize>,

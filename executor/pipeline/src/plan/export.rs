@@ -73,7 +73,7 @@ impl Planner<'_> {
     }
 }
 
-/// What to do where [`export_folders`] fails.
+/// The hint for an error of [`export_folders`].
 pub const COLLISION_HINT: &str = "give the values other labels: `{ label: value }`; or export each cell by itself";
 
 /// Returns the folder of each cell that a reference means, such as `size=d32-l1,seed=0`. It is `None` if the reference has the value

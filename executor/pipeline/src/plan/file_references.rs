@@ -20,7 +20,7 @@ pub struct FileReference {
     pub place: Place,
     /// The place of the path itself, which may be a variable, an axis or `--set`.
     pub value_place: Place,
-    /// What the parameter is that names it, in words; nothing if none does.
+    /// The name and description of the parameter that names the file; `None` if none does.
     pub meaning: Option<String>,
     /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.

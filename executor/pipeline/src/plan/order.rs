@@ -26,7 +26,7 @@ pub const EACH: Relation = (
 pub struct Order {
     /// All stages, each after those that it depends on, otherwise in the order of the file.
     pub stages: Vec<usize>,
-    /// Those that depend on each other in circles.
+    /// The stages that depend on each other in circles.
     pub in_circles: HashSet<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What the schema holds for every pipeline, whatever stages this build has: `keys.json`.
+//! The part of the schema that does not depend on the stages of this build: `keys.json`.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ pub struct Keys {
     pub about_command: String,
     /// `from` and `with` of a command.
     pub command_properties: Map<String, Value>,
-    /// What stages of all kinds refer to.
+    /// The definitions to which stages of all kinds refer.
     pub definitions: Map<String, Value>,
 }
 

@@ -97,8 +97,8 @@ fn the_file_is_a_line_a_change_and_both_sides_of_a_conflict_count() {
 }
 
 proptest! {
-    /// Whatever was accepted, in whatever order and however often, also round in circles: what is found is exactly what can
-    /// be reached backwards, and taking all of it back leaves nothing.
+    /// For any changes in any order, also repeated and circular ones, those found are exactly those that can be reached
+    /// backwards, and taking all of them back leaves none.
     #[test]
     fn what_is_found_is_what_can_be_reached(edges in prop::collection::vec((0u8..6, 0u8..6), 0..12), from in 0u8..6) {
         let changes: Vec<_> =

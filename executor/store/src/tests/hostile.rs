@@ -1,4 +1,4 @@
-//! What a stage must not hand over, and what may stand in a store that others can write.
+//! Outputs that the store refuses, and anything that may be in a store that others can write.
 
 use super::*;
 

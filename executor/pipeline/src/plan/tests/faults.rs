@@ -1,4 +1,4 @@
-//! What is said about each fault: the texts in `snapshots/` are read by people before they are accepted.
+//! The message for each fault: people read the texts in `snapshots/` before they are accepted.
 
 use super::*;
 use crate::plan::load;

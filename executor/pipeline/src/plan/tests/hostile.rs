@@ -1,4 +1,4 @@
-//! Whatever bytes a file has: diagnostics, never a panic.
+//! A file of any bytes gives diagnostics, never a panic.
 
 use proptest::prelude::*;
 

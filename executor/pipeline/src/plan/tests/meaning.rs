@@ -1,4 +1,4 @@
-//! What a pipeline file means.
+//! The meaning of a pipeline file.
 
 use cwm_contract::{Format, Shape, Value};
 

@@ -40,7 +40,7 @@ fn cell<'p>(plan: &'p Plan, address: &str) -> &'p Cell {
     }
 }
 
-/// What a cell is given: a line for each input.
+/// Returns the inputs of a cell, a line for each.
 fn inputs(plan: &Plan, cell: &Cell) -> String {
     let line = |input: &super::InputPlan| {
         let sources: Vec<_> = input

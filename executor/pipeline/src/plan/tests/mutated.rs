@@ -1,4 +1,4 @@
-//! Mutated pipelines, lock files and pins: planned or refused with a place and words, never a panic.
+//! Mutated pipelines, lock files and pins: planned or refused with a place and a message, never a panic.
 //!
 //! `CWM_MUTATIONS=1000000 cargo test --release --no-default-features -p cwm-pipeline mutated -- --nocapture` is a million.
 
@@ -45,7 +45,7 @@ fn locks() -> [String; 2] {
     ]
 }
 
-/// What stands where a value or a key was.
+/// Texts that replace a value or a key.
 const LIKELY: &[&str] = &[
     "[]",
     "{}",
@@ -264,13 +264,13 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(text, mutations)| mutations.iter().fold(text.into_bytes(), |bytes, mutation| mutation.apply(bytes)))
 }
 
-/// How many of a kind are tried: few, unless the environment asks for more.
+/// The number of cases of a kind: few, unless `CWM_MUTATIONS` sets more.
 fn cases(usual: u32) -> ProptestConfig {
     let asked = std::env::var("CWM_MUTATIONS").ok().map(|text| text.parse().expect("CWM_MUTATIONS is a number"));
     ProptestConfig { cases: asked.unwrap_or(usual), failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Counts, and tells every hundred thousand.
+/// Counts, and prints every hundred thousand.
 fn count(counter: &AtomicUsize, what: &str) {
     let done = counter.fetch_add(1, Ordering::Relaxed) + 1;
     if done.is_multiple_of(100_000) {
