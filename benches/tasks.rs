@@ -29,11 +29,11 @@ use cwm_contract::{Label, RewardRequest, RewardServer, Value as Given};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
 use cwm_parse::Parse;
-use cwm_questions::truth::{Keys, Position, chess_of_fen, on_position};
+use cwm_questions::truth::{Keys, Position, answer_in_position, chess_of_fen};
 use cwm_questions::{Category, Form, Item, Task, UnknownTasks, read_items, write_line};
 use cwm_questions_stage::Questions;
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::{ClaimRule, Draws, Facts, RewardOptions, ScoredMove, Verifier, Wording, verbalised};
+use cwm_reasoning::{ClaimRule, Facts, RandomChoices, RewardOptions, ScoredMove, Verifier, Wording, verbalised};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 use shakmaty::{Chess, Move, Position as _};
@@ -108,7 +108,7 @@ fn truths(fen: &str) -> String {
     };
     let answer = |task| {
         let square = if task == Task::LegalMovePiece { origin } else { piece };
-        let answer = on_position(task, &position, square, Keys::Published).unwrap_or_default();
+        let answer = answer_in_position(task, &position, square, Keys::Published).unwrap_or_default();
         let mut entries: Vec<&str> = answer.split(", ").collect();
         entries.sort_unstable();
         entries.join(", ")
@@ -319,7 +319,7 @@ fn examples(folder: &Path, positions: &[(String, PlainMove)]) {
         )
     };
     let tell = |(at, board): (usize, &Chess)| {
-        let mut draws = Draws::new("verbalised", 0, at as u64);
+        let mut draws = RandomChoices::new("verbalised", 0, at as u64);
         black_box(verbalised(board, BoardForm::UniformVisual, Wording::Varied, &mut draws, lines).is_ok());
     };
     let needed = seconds(|| boards.iter().enumerate().for_each(tell));

@@ -64,7 +64,8 @@ pub fn fold<T>(entries: Vec<Entry<T>>, all: &[Label], verbose: bool) -> Vec<Grou
     groups.into_iter().map(named).collect()
 }
 
-/// Replaces lines of one cell that are alike by one with their number: a cell may read thousands of others, and all of them changed.
+/// Replaces lines of one cell that are alike by one with their number: a cell may read thousands of others, and all of them
+/// changed.
 pub fn fold_lines(lines: Vec<String>) -> Vec<String> {
     if lines.len() <= MAX_ALIKE {
         return lines;

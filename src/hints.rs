@@ -13,13 +13,13 @@ static OPTIONS: OnceLock<[String; 2]> = OnceLock::new();
 static EXECUTOR: OnceLock<String> = OnceLock::new();
 
 /// Remembers the options of this command line for [`with_options`].
-pub fn remember(store: Option<&Path>, file: Option<&Path>, sets: &[(String, String)]) {
+pub fn record_options(store: Option<&Path>, file: Option<&Path>, sets: &[(String, String)]) {
     OPTIONS.get_or_init(|| [sets, &[]].map(|sets| pipeline_options(store, file, sets)));
 }
 
 /// Remembers the option `--executor` of this command line for [`with_options`]: without it, `cwm run` in a hint would do
 /// elsewhere what this run left.
-pub fn remember_executor(name: &str) {
+pub fn record_executor(name: &str) {
     EXECUTOR.get_or_init(|| format!(" --executor {name}"));
 }
 
@@ -70,8 +70,8 @@ pub fn set_options<'a>(sets: impl IntoIterator<Item = (&'a String, &'a String)>)
     sets.into_iter().map(|(name, value)| format!(" --set {}", shell_quote(&format!("{name}={value}")))).collect()
 }
 
-/// Returns the command line of this process, quoted for a shell, `without` an option and its values, and with those `added`. It names
-/// the store, also where that is from the environment: another shell may have another one.
+/// Returns the command line of this process, quoted for a shell, `without` an option and its values, and with those `added`. It
+/// names the store, also where that is from the environment: another shell may have another one.
 pub fn invocation(without: Option<&str>, added: &str) -> String {
     let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let (mut options, mut operands) = ("cwm".to_owned(), String::new());

@@ -15,7 +15,7 @@ use cwm_store::Store;
 /// # Errors
 /// There is no pipeline, or the store is of a newer format.
 pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
-    hints::remember(store, file, &[]);
+    hints::record_options(store, file, &[]);
     if let Some(root) = store {
         return Ok(Store::at(root)?);
     }

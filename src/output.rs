@@ -117,13 +117,13 @@ pub fn print_error(error: &Error) {
 }
 
 /// Returns true if a stream is a terminal that obeys control sequences, which one without abilities (`TERM=dumb`) prints.
-pub fn obeys_controls(stream: &impl IsTerminal) -> bool {
+pub fn supports_escapes(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
 /// Returns true if a stream is a terminal with colours, and `NO_COLOR` is not set.
 pub fn has_colour(stream: &impl IsTerminal) -> bool {
-    obeys_controls(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    supports_escapes(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Prints an error to standard output as one line of JSON, which fits among the events of a run (`is_event`). A closed or full

@@ -56,7 +56,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::open`].
     pub fn load(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
-        hints::remember(store, arguments.file.as_deref(), &arguments.sets);
+        hints::record_options(store, arguments.file.as_deref(), &arguments.sets);
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
         if plan.folder.to_str().is_none() {
@@ -272,7 +272,7 @@ impl Workspace {
         Err(Error::usage(format!("`{text}` has {} cells", cells.len())).hint(format!("name one of them: {names}")))
     }
 
-    /// Returns the cell and the output that `text` names: `stage`, `stage.port`, `stage[axis=value].port`.
+    /// Returns the cell and the output that `text` names: `stage`, `stage.output`, `stage[axis=value].output`.
     pub fn output(&self, text: &str) -> Result<(usize, String), Error> {
         self.single_output(text, self.plan.select_outputs(text, None)?)
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use cwm_models::batch::cut_by_length;
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{After, Architecture, Cache, DeviceWeights, ForwardPass, Network, Sites, Tokens, device};
+use cwm_models::{Architecture, Cache, ContinuationPoint, DeviceWeights, ForwardPass, Network, Sites, Tokens, device};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -116,8 +116,12 @@ fn moves(network: &Network, weights: &DeviceWeights<'_>) -> [f64; 2] {
     let pass = ForwardPass::evaluation(weights);
     let on = |cache: Cache, end: usize| {
         let steps = cache.steps();
-        let (x, later) =
-            model.go_on(&pass, &cache, &[After { sequence: 0, steps }], &batch(&[game[steps..end].to_vec()]));
+        let (x, later) = model.continue_from(
+            &pass,
+            &cache,
+            &[ContinuationPoint { sequence: 0, steps }],
+            &batch(&[game[steps..end].to_vec()]),
+        );
         (x, cache.followed_by(&later))
     };
     let (kept, in_parts) = ((GAME - 2 * ANSWER) / PART * PART, (GAME - 1) / PART * PART);
@@ -130,8 +134,8 @@ fn moves(network: &Network, weights: &DeviceWeights<'_>) -> [f64; 2] {
         let tail = GAME - cache.steps();
         let (x, cache) = on(cache, GAME);
         let last = floats(network.logits_of_rows(&pass, x, &[tail - 1]));
-        let after = vec![After { sequence: 0, steps: GAME }; ANSWERS];
-        let (x, _) = model.go_on(&pass, &cache, &after, &batch(&answers));
+        let after = vec![ContinuationPoint { sequence: 0, steps: GAME }; ANSWERS];
+        let (x, _) = model.continue_from(&pass, &cache, &after, &batch(&answers));
         let rows = floats(network.logits_from(&pass, x));
         rows.chunks_exact((ANSWER - 1) * VOCABULARY).flat_map(|rows| [&last[..], rows].concat()).collect()
     };
@@ -159,8 +163,8 @@ fn edits(network: &Network, weights: &DeviceWeights<'_>) -> [f64; 2] {
         let (x, cache) = model.start(&pass, &batch(&prefixes));
         let last: Vec<usize> = (0..PREFIXES).map(|prefix| (prefix + 1) * PREFIX - 1).collect();
         let mut logits = floats(network.logits_of_rows(&pass, x, &last));
-        let after: Vec<After> =
-            numbers.iter().map(|number| After { sequence: number / VECTORS, steps: PREFIX - 1 }).collect();
+        let after: Vec<ContinuationPoint> =
+            numbers.iter().map(|number| ContinuationPoint { sequence: number / VECTORS, steps: PREFIX - 1 }).collect();
         for (site, stream) in pass.kept() {
             let stream = floats(stream);
             let rows = numbers.iter().flat_map(|&number| {
@@ -168,7 +172,7 @@ fn edits(network: &Network, weights: &DeviceWeights<'_>) -> [f64; 2] {
                 stream[row..row + width].iter().zip(vector(number)).map(|(x, vector)| x + vector)
             });
             let plain = ForwardPass::evaluation(weights);
-            let x = model.go_on_at(&plain, &cache, &after, site, tensor(rows.collect()));
+            let x = model.continue_from_site(&plain, &cache, &after, site, tensor(rows.collect()));
             logits.extend(floats(network.logits_from(&plain, x)));
         }
         logits

@@ -1,6 +1,6 @@
 """Games with the labels of every position, for PyTorch.
 
-`cwm export STAGE.PORT FOLDER --labels` writes the files, and docs/formats.md describes them. They are mapped into memory and
+`cwm export STAGE.OUTPUT FOLDER --labels` writes the files, and docs/formats.md describes them. They are mapped into memory and
 never read as a whole, so a folder may be larger than the machine's memory.
 
     games = LabelledGames("labelled")

@@ -1,7 +1,7 @@
 """The 75 labels of every position of a game, from its tokens (docs/formats.md, "The numbers").
 
 The moves are legal, so a move only changes the board; nothing is checked. Games that carry their own labels
-(`rules: authors`) do not work here; `cwm export STAGE.PORT FOLDER --labels` exports the labels of all games.
+(`rules: authors`) do not work here; `cwm export STAGE.OUTPUT FOLDER --labels` exports the labels of all games.
 """
 
 import numpy

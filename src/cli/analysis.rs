@@ -47,7 +47,7 @@ pub struct RunsArguments {
 #[derive(Debug, Args)]
 pub struct SqlArguments {
     /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
-    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = complete(outputs))]
+    #[arg(value_name = "STAGE[.OUTPUT]... QUERY", required = true, add = complete(outputs))]
     pub words: Vec<String>,
     /// List the tables and their columns, without a query
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! Completes words for a shell: stages, cells, outputs and variables of the pipeline that the command line names.
 //!
-//! A shell calls `cwm` with the variable [`COMPLETION_VARIABLE`] set and the words typed so far after `--` (`cwm util completions`).
-//! A pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
+//! A shell calls `cwm` with the variable [`COMPLETION_VARIABLE`] set and the words typed so far after `--`
+//! (`cwm util completions`). A pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -144,8 +144,8 @@ pub enum Command {
     Uci(UciArguments),
     /// Give the rewards of answers
     ///
-    /// For programs that train models. Each line of standard input is an object with the texts `task_id` and `text`; it is answered on
-    /// standard output with `reward`, `verdict` and `score`, or with `error`, by the rules of the stage `grade`.
+    /// For programs that train models. Each line of standard input is an object with the texts `task_id` and `text`; it is
+    /// answered on standard output with `reward`, `verdict` and `score`, or with `error`, by the rules of the stage `grade`.
     Reward(RewardArguments),
     /// Print schema, completions, manual pages
     #[command(subcommand)]

@@ -103,7 +103,7 @@ pub struct UciArguments {
     /// A stage with a checkpoint of `learn`, such as 'model[form=board]'; or a checkpoint's folder
     #[arg(value_name = "STAGE|DIR", add = complete(stages))]
     pub model: String,
-    /// How the model is held to legal moves: it chooses among them (mask), or has five attempts to give one (attempts)
+    /// The rule by which it plays legal moves: it chooses among them (mask), or has five attempts to give one (attempts)
     #[arg(long, value_name = "RULE", default_value = "mask", value_parser = ["mask", "attempts"])]
     pub legality: String,
     /// The device to compute on
@@ -120,10 +120,10 @@ pub struct RewardArguments {
     /// A stage with graded items, such as 'trials'; or a file of them
     #[arg(value_name = "STAGE|FILE", add = complete(stages))]
     pub items: String,
-    /// How the answer is found in a text, as in `grade`
+    /// The rule by which the answer is found in a text, as in `grade`
     #[arg(long, value_name = "RULE", default_value = "release", value_parser = ["release", "lenient"])]
     pub reading: String,
-    /// How the value of a legal move is scaled, as in `grade`
+    /// The scale of the value of a legal move, as in `grade`
     #[arg(long, value_name = "RULE", default_value = "normalise", value_parser = ["normalise", "linear"])]
     pub scaling: String,
     /// A legal move whose scaled value is below this has the reward 0

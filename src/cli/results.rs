@@ -10,8 +10,9 @@ use super::completers::{complete, files_and_stages, outputs, outputs_and_tags, s
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// A stage, a cell or an output such as tokens.train; tag:NAME for the results of a tag; or a key or digest, or its first digits
-    #[arg(value_name = "STAGE[.PORT]|tag:NAME|HASH", add = complete(outputs_and_tags))]
+    /// A stage, a cell or an output such as tokens.train; tag:NAME for the results of a tag; or a key or digest, or its first
+    /// digits
+    #[arg(value_name = "STAGE[.OUTPUT]|tag:NAME|HASH", add = complete(outputs_and_tags))]
     pub what: String,
     /// Print only the path of a stage's output in the store (read-only)
     #[arg(long, conflicts_with = "games")]
@@ -46,8 +47,8 @@ pub struct LogArguments {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// A stage, with `.port` for one of several outputs; each cell of a matrix gets a folder below DIR
-    #[arg(value_name = "STAGE[.PORT]", add = complete(outputs))]
+    /// A stage, with `.output` for one of several outputs; each cell of a matrix gets a folder below DIR
+    #[arg(value_name = "STAGE[.OUTPUT]", add = complete(outputs))]
     pub source: String,
     /// The destination, created if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]

@@ -33,7 +33,7 @@ pub struct RunArguments {
     /// The execution of its stages
     #[command(flatten)]
     pub execution: ExecutionArguments,
-    /// How to print progress
+    /// The output of progress
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
     /// Print what would run, and why; run nothing
@@ -143,7 +143,8 @@ pub enum GraphNotation {
 /// Arguments of `why`.
 #[derive(Debug, Args)]
 pub struct WhyArguments {
-    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]' [default: where each change is]
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]' [default: where each change
+    /// is]
     #[arg(value_name = "FILE|STAGE", add = files_and_stages())]
     pub stages: Vec<String>,
     /// The pipeline
@@ -176,8 +177,8 @@ pub struct AcceptArguments {
     /// List accepted changes of code
     #[arg(long, conflicts_with = "probed")]
     pub list: bool,
-    /// Record these files or folders as the result: one for the only output, or for each of several one as PORT=FILE
-    #[arg(long, value_name = "[PORT=]FILE", num_args = 1.., group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
+    /// Record these files or folders as the result: one for the only output, or for each of several one as OUTPUT=FILE
+    #[arg(long, value_name = "[OUTPUT=]FILE", num_args = 1.., group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]
     pub files: Vec<String>,
     /// Keep the results of the lock file although the command's text or script changed
     #[arg(long, group = "by_hand", conflicts_with_all = ["probed", "message", "undo", "list"])]

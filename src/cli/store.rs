@@ -55,7 +55,7 @@ pub struct TagArguments {
     /// The results: stages or cells of the lock file, or keys or digests, or their first digits [default: all of the lock file]
     #[arg(value_name = "STAGE|HASH", add = complete(stages))]
     pub what: Vec<String>,
-    /// Tag results of the remembered run with this value of a variable (may be repeated)
+    /// Tag results of the recorded run with this value of a variable (may be repeated)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = complete(variables), requires = "name",
           conflicts_with_all = ["list", "delete"])]
     pub sets: Vec<(String, String)>,

@@ -13,7 +13,7 @@ use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, ReportDifference, compare, differ};
 use cwm_pipeline::plan::set_values;
 use cwm_project::fold_problems;
-use operand::{Operand, Places};
+use operand::{Operand, ProjectPaths};
 
 /// The difference, as `--json` prints it.
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ const FORMAT: u32 = 1;
 /// One of the two is nothing that can be compared, or cannot be read.
 pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, Error> {
     let tolerance = arguments.tolerance;
-    let places = Places { store, file: arguments.file.as_deref() };
+    let places = ProjectPaths { store, file: arguments.file.as_deref() };
     let (old_name, old) = Operand::resolve(&arguments.old, &places)?;
     let (new_name, new) = match &arguments.sets[..] {
         [] => Operand::resolve(arguments.new.as_deref().unwrap_or("."), &places)?,

@@ -16,7 +16,7 @@ use cwm_slurm::isolated::RemoteStoreConfig;
 /// An option has no meaning with this executor.
 pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettings>, Error> {
     if let Some(value) = arguments.execution.executor.and_then(|executor| executor.to_possible_value()) {
-        hints::remember_executor(value.get_name());
+        hints::record_executor(value.get_name());
     }
     let by_default = site.executor == ExecutorKind::Slurm;
     if !arguments.execution.executor.map_or(by_default, |chosen| chosen == ExecutorChoice::Slurm) {

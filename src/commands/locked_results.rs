@@ -60,7 +60,7 @@ pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error>
     }
     // A variable that the pipeline does not have has an error of its own.
     plan::load(pipeline, &Vec::from_iter(sets.clone()), &crate::registry::built_in())?;
-    let problem = format!("no run with `{}` is remembered", set_options(sets).trim_start());
+    let problem = format!("no run with `{}` is recorded", set_options(sets).trim_start());
     Err(Error::usage(problem).hint("`cwm runs` lists those that are"))
 }
 

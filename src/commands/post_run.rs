@@ -29,7 +29,8 @@ pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut
     named.and(exported)
 }
 
-/// Names results in `sources.lock`, the run's lock file and the store's list of pipelines. All are tried; the first error is returned.
+/// Names results in `sources.lock`, the run's lock file and the store's list of pipelines. All are tried; the first error is
+/// returned.
 ///
 /// # Errors
 /// One of them cannot be written.
@@ -53,7 +54,7 @@ pub fn name_results(
         && let Err(error) = &written
     {
         // It is written beside the pipeline, where this user may not write.
-        warn(format!("this run is not remembered: {}", error.message));
+        warn(format!("this run is not recorded: {}", error.message));
         written = Ok(false);
     }
     let is_written = *written.as_ref().unwrap_or(&false);

@@ -77,7 +77,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
             };
             let mut add = |name: String, value, is_json| {
                 let is_timing = name.ends_with("_seconds") || name.ends_with("_per_second");
-                let rank = (is_json, is_timing, !is_key_metric(&name), Reverse(record.circumstances.started));
+                let rank = (is_json, is_timing, !is_key_metric(&name), Reverse(record.run_info.started));
                 ranks.insert(name.clone(), rank);
                 row.metrics.insert(name, value);
             };
@@ -100,7 +100,7 @@ fn delete(yaml: &Path, name: &str, store: &Store) -> Result<(), Error> {
 }
 
 fn row(lock: &LockFile, results: &[LockedResult]) -> Row {
-    let started = results.iter().filter_map(|result| Some(result.record.as_ref()?.circumstances.started));
+    let started = results.iter().filter_map(|result| Some(result.record.as_ref()?.run_info.started));
     let (set, when, failed) = match lock.run() {
         Some(run) => (run.set, Some(run.finished), Some(run.failed)),
         None => (SetValues::new(), started.max(), None),
@@ -148,7 +148,7 @@ fn add_numbers(path: &str, value: &Value, metrics: &mut BTreeMap<String, f64>) {
 /// follow below.
 fn text(rows: &[Row], ranks: &BTreeMap<String, Rank>, max_metrics: usize, width: Option<usize>) -> String {
     if rows.is_empty() {
-        return "no run of this pipeline is remembered".to_owned();
+        return "no run of this pipeline is recorded".to_owned();
     }
     // A stage with a matrix would fill the table with its cells.
     let (ranks, metrics) = fold(ranks, rows, max_metrics != usize::MAX);

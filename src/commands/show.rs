@@ -101,7 +101,7 @@ fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Resu
 }
 
 fn describe(record: &ActionRecord) -> String {
-    let run = &record.circumstances;
+    let run = &record.run_info;
     let mut text = format!("{} ({})\n", record.label, record.components.kind);
     let mut line = |name: &str, value: String| text += &format!("  {name:<11} {value}\n");
     line("key", record.key.to_string());

@@ -96,8 +96,8 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 detail = vec![job.detail.clone()];
                 job.state.to_owned()
             }
-            (KeyStatus::Absent(_), _) if let Some(Cause::Running { holder }) = running => {
-                detail = vec![holder.rsplit_once("`, ").map_or(holder.clone(), |(_, process)| process.to_owned())];
+            (KeyStatus::Absent(_), _) if let Some(Cause::Running { owner }) = running => {
+                detail = vec![owner.rsplit_once("`, ").map_or(owner.clone(), |(_, process)| process.to_owned())];
                 "running".to_owned()
             }
             (KeyStatus::KeyUnknown, CellStatus::Waits) => {
@@ -177,10 +177,10 @@ fn query_remotes(
         let row = |(name, found): (String, Result<RemoteStatus, RemoteError>)| {
             let detail = if is_by_lock { "by the lock file's key" } else { "" }.to_owned();
             let (state, detail) = match found {
-                Ok(RemoteStatus::Complete) => ("there", detail),
+                Ok(RemoteStatus::Complete) => ("present", detail),
                 Ok(RemoteStatus::OtherResult) => ("another result", detail),
                 Ok(RemoteStatus::RecordOnly) => ("record only", detail),
-                Ok(RemoteStatus::Absent) | Err(RemoteError::NotFound) => ("not there", detail),
+                Ok(RemoteStatus::Absent) | Err(RemoteError::NotFound) => ("missing", detail),
                 Err(RemoteError::Unreachable(reason)) => ("not reached", reason),
                 Err(error @ RemoteError::Panicked) => ("not reached", error.to_string()),
                 Err(error) => ("refused", error.to_string().trim_start_matches("refused: ").to_owned()),

@@ -59,7 +59,7 @@ impl CurveFolder {
         let record = if store.lock_owner(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
         let lines = self.curves.read_new(store, &workspace.files, record.as_ref())?;
         // Seconds since 1970: now, or the time at which the result was made.
-        let time = match record.map(|record| record.circumstances) {
+        let time = match record.map(|record| record.run_info) {
             Some(made) => made.started.as_millisecond() as f64 / 1e3 + made.wall_seconds,
             None => jiff::Timestamp::now().as_millisecond() as f64 / 1e3,
         };

@@ -16,8 +16,8 @@ const MAX_NAMED: usize = 4;
 /// The longest reason that is shown.
 const MAX_REASON: usize = 160;
 
-/// Returns a line for each failed cell, or each group of those that failed alike unless it is `verbose`; its log, or the first of the
-/// group; the cells that were skipped because of it; and the command that retries them. `all` are the cells of the pipeline.
+/// Returns a line for each failed cell, or each group of those that failed alike unless it is `verbose`; its log, or the first of
+/// the group; the cells that were skipped because of it; and the command that retries them. `all` are the cells of the pipeline.
 pub fn failures(
     failed: &[FailedCell],
     skipped: &[SkippedCell],
@@ -40,7 +40,9 @@ pub fn failures(
     // The numbers of the cells that were skipped because of each.
     let mut behind: HashMap<&Label, Vec<usize>> = HashMap::new();
     for (number, cell) in skipped.iter().enumerate() {
-        iter::once(&cell.because).chain(&cell.also).for_each(|label| behind.entry(label).or_default().push(number));
+        iter::once(&cell.because)
+            .chain(&cell.failed_later)
+            .for_each(|label| behind.entry(label).or_default().push(number));
     }
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
     for (Group { values, .. }, row) in groups.iter().zip(table.lines()) {
@@ -94,7 +96,7 @@ mod tests {
             .map(|seed| SkippedCell {
                 label: label("test", Some(seed)),
                 because: label("model", None),
-                also: if seed == 6 { vec![label("b", None)] } else { Vec::new() },
+                failed_later: if seed == 6 { vec![label("b", None)] } else { Vec::new() },
             })
             .collect();
         let expected = "\
@@ -124,8 +126,11 @@ to try again what is not done:
             seconds: 2.0,
         };
         let failed: Vec<_> = (0..150).map(|seed| cell(seed, if seed == 7 { "another" } else { "it did" })).collect();
-        let skip =
-            |seed| SkippedCell { label: label("test", Some(seed)), because: label("model", Some(seed)), also: vec![] };
+        let skip = |seed| SkippedCell {
+            label: label("test", Some(seed)),
+            because: label("model", Some(seed)),
+            failed_later: vec![],
+        };
         let skipped: Vec<_> = (0..150).map(skip).collect();
         let all: Vec<_> = (0..200).map(|seed| label("model", Some(seed))).collect();
         let expected = "\

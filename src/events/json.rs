@@ -46,7 +46,7 @@ impl RunLog {
 
 impl EventSink for RunLog {
     fn event(&mut self, event: &RunEvent) {
-        if matches!(event, RunEvent::Progress { .. } | RunEvent::Doing { .. } | RunEvent::WouldRun { .. }) {
+        if matches!(event, RunEvent::Progress { .. } | RunEvent::Activity { .. } | RunEvent::WouldRun { .. }) {
             return;
         }
         if self.file.is_none() && matches!(event, RunEvent::Started { .. } | RunEvent::Submitted { .. }) {

@@ -15,7 +15,7 @@ use cwm_contract::Label;
 use cwm_engine::EventSink;
 
 use crate::cli::Output;
-use crate::output::{is_json, obeys_controls};
+use crate::output::{is_json, supports_escapes};
 use json::Json;
 pub use json::RunLog;
 use plain::Plain;
@@ -31,7 +31,7 @@ pub fn progress_sink(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn 
 pub fn sink_for_people(output: Output, verbose: bool, all: Vec<Label>) -> Box<dyn EventSink> {
     let is_live = match output {
         Output::Live => stderr().is_terminal(),
-        Output::Auto => obeys_controls(&stderr()),
+        Output::Auto => supports_escapes(&stderr()),
         Output::Plain => false,
     };
     if is_live { Box::new(Terminal::new(verbose, all)) } else { Box::new(Plain::new(verbose, all)) }

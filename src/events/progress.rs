@@ -8,10 +8,10 @@ use cwm_core::duration;
 use cwm_engine::{FailedCell, RunEvent};
 
 /// The least time between two lines of a cell.
-const LEAST: Duration = Duration::from_secs(30);
+const MIN_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The time after which a cell has another line though it has not done a further tenth.
-const MOST: Duration = Duration::from_secs(600);
+const MAX_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The progress of the cells that run.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl ProgressLog {
 /// True if a cell that had done `before` at its last line, so long ago, has a line for what is done now.
 fn is_due(since: Duration, before: u64, done: u64, total: Option<u64>) -> bool {
     let tenth = |done: u64| total.map(|total| 10 * u128::from(done) / u128::from(total.max(1)));
-    done > before && since >= LEAST && (since >= MOST || tenth(done) > tenth(before))
+    done > before && since >= MIN_INTERVAL && (since >= MAX_INTERVAL || tenth(done) > tenth(before))
 }
 
 #[cfg(test)]

@@ -90,11 +90,11 @@ impl EventSink for Terminal {
                 }
                 bar.set_position(*done);
             }
-            RunEvent::Doing { label, what } => {
+            RunEvent::Activity { label, activity } => {
                 let bar = self.bar(label);
                 bar.set_style(style(None, false));
                 bar.unset_length();
-                bar.set_message(what.clone());
+                bar.set_message(activity.clone());
             }
             RunEvent::Started { label, .. } | RunEvent::Transferring { label, .. } => {
                 let lines = self.text.take_held();

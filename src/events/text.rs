@@ -40,14 +40,14 @@ impl EventText {
         EventText { verbose, max_hits, all, held: HeldCells::default() }
     }
 
-    /// Returns the lines of an event, after those of the cells that were held before it. Control characters are escaped, since notes,
-    /// files and logs may hold any.
+    /// Returns the lines of an event, after those of the cells that were held before it. Control characters are escaped, since
+    /// notes, files and logs may hold any.
     pub fn lines(&mut self, event: &RunEvent) -> Vec<String> {
         if self.held.hold(event) {
             return if self.verbose { self.take_held() } else { Vec::new() };
         }
         let mut lines = match event {
-            RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return Vec::new(),
+            RunEvent::Progress { .. } | RunEvent::Activity { .. } if !self.verbose => return Vec::new(),
             // What stands between the cells of a group must not divide it.
             RunEvent::Warning { .. } => Vec::new(),
             _ => self.take_held(),
@@ -121,12 +121,12 @@ fn text(event: &RunEvent, EventText { verbose, all, .. }: &EventText) -> Vec<Str
             let next = format!("attempt {} of {attempts} follows in {}", attempt + 1, duration(*wait_seconds));
             return block(format!("  retrying {label}: {reason}; {next}"), end_of_log(log_tail, log));
         }
-        RunEvent::Waiting { label, holder } => format!("  waiting  {label}: {holder} holds its lock"),
+        RunEvent::Waiting { label, owner } => format!("  waiting  {label}: {owner} holds its lock"),
         RunEvent::Progress { label, done, total, unit } => {
             let total = total.map_or_else(String::new, |total| format!(" of {total}"));
             format!("           {label}: {done}{total} {unit}")
         }
-        RunEvent::Doing { label, what } => format!("           {label}: {what}"),
+        RunEvent::Activity { label, activity } => format!("           {label}: {activity}"),
         RunEvent::Note { label, message } => format!("  note     {label}: {message}"),
         RunEvent::Finished { label, seconds, bytes, note, .. } => {
             let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
@@ -164,9 +164,9 @@ fn text(event: &RunEvent, EventText { verbose, all, .. }: &EventText) -> Vec<Str
             let head = format!("  {}ed   {label}{outcome}", verb(*direction));
             return block(head, first_lines(missing, MAX_MISSING));
         }
-        RunEvent::TransferSummary { direction, results, objects, bytes, seconds, faults, missing, .. } => {
+        RunEvent::TransferSummary { direction, results, objects, bytes, seconds, errors, missing, .. } => {
             let mut lines: Vec<String> =
-                first_lines(faults, MAX_MISSING).iter().map(|fault| format!("error: {fault}")).collect();
+                first_lines(errors, MAX_MISSING).iter().map(|fault| format!("error: {fault}")).collect();
             if !lines.is_empty() {
                 lines.push("hint: `cwm remote list` shows the URLs; the same command tries again".to_owned());
             }

@@ -2,7 +2,7 @@
 
     python curve.py '{"checkpoint": "start", "train": "games", "validation": "held-out", "steps": 100, "lr": 0.003, ...}'
 
-`checkpoint` holds the initial weights; `train` and `validation` are folders that `cwm export STAGE.PORT FOLDER --labels`
+`checkpoint` holds the initial weights; `train` and `validation` are folders that `cwm export STAGE.OUTPUT FOLDER --labels`
 wrote. `validation_games` and `exact` (all of it in fp64) are this program's; all else are parameters of cwm's `train`.
 """
 

@@ -2,7 +2,7 @@
 
     python labelled.py docs/formats.md golden/games.parquet
 
-The current folder is what `cwm export STAGE.PORT . --labels` wrote.
+The current folder is what `cwm export STAGE.OUTPUT . --labels` wrote.
 """
 
 import contextlib

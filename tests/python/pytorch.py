@@ -2,7 +2,7 @@
 
     python pytorch.py examples/pytorch golden/games.parquet FOLDER
 
-FOLDER is what `cwm export STAGE.PORT FOLDER --labels` wrote.
+FOLDER is what `cwm export STAGE.OUTPUT FOLDER --labels` wrote.
 """
 
 import glob

@@ -206,7 +206,7 @@ fn force_prints_the_time_of_this_run_and_not_that_of_an_equal_record() {
     let finished = run.raw.stdout.lines().map(read).find(|event| event["event"] == "finished").expect("the event");
     let shown = read(&context.cwm(&["show", "second", "--json"]).stdout);
     // The record is still that of the first run, and no two runs take equal fractions of a second.
-    let recorded = &shown[0]["circumstances"]["wall_seconds"];
+    let recorded = &shown[0]["run_info"]["wall_seconds"];
     assert!(recorded.is_number() && finished["seconds"].is_number(), "{shown}\n{finished}");
     assert_ne!(finished["seconds"], *recorded);
 }

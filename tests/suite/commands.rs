@@ -254,7 +254,7 @@ fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
         ("taken", "taken is a file, and an export makes a folder"),
         ("artifacts/x", "is in the store itself"),
         ("taken/below", "taken is a file"),
-        ("theirs", "theirs/out is in the way: no export wrote it"),
+        ("theirs", "theirs/out exists, and no export wrote it"),
     ] {
         let context = Context::with(&TWO.replace("exported", to));
         context.write("taken", "mine");

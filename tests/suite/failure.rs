@@ -269,7 +269,7 @@ stages:
     let unknown = context.cwm(&["store", "verify", "nothing"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("nothing"), "{}", unknown.stderr);
     // As it was when the last one ran, and not when the one before did.
-    let began: jiff::Timestamp = late[0]["circumstances"]["started"].as_str().expect("text").parse().expect("a time");
+    let began: jiff::Timestamp = late[0]["run_info"]["started"].as_str().expect("text").parse().expect("a time");
     file.set_modified(std::time::SystemTime::from(began)).expect("a time");
     let (code, reported) = verify(&["first"]);
     assert_eq!(code, 5, "{reported}");

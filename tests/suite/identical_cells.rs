@@ -173,7 +173,7 @@ stages:
     let failures = &events(&run.raw, "failures")[0];
     let skipped = &failures["skipped"];
     assert_eq!((&skipped[0]["label"], &skipped[0]["because"]), (&"c".into(), &"a".into()), "{skipped}");
-    assert_eq!(skipped[0]["also"], serde_json::json!(["b"]));
+    assert_eq!(skipped[0]["failed_later"], serde_json::json!(["b"]));
     let plain = context.cwm(&["run", "-j2"]).stderr;
     assert_eq!(plain.matches("skipped because of it: c").count(), 2, "{plain}");
     let log = fs::read_to_string(failures["failed"][0]["log"].as_str().expect("a log")).expect("the log");

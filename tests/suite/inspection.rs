@@ -130,7 +130,7 @@ fn a_dataset_is_exported_to_a_folder_with_labels() {
     context.write("out/mine.txt", "mine");
     let (code, words) = export(&[]);
     assert_eq!(code, 2);
-    assert!(words.contains("mine.txt is in the way: no export wrote it"), "{words}");
+    assert!(words.contains("mine.txt exists, and no export wrote it"), "{words}");
     assert_eq!(context.read("out/mine.txt"), "mine");
     std::fs::remove_file(context.path("out/mine.txt")).expect("removed");
     context.write("out/labelled-00000.arrow", "edited");

@@ -127,8 +127,8 @@ fn taught(request: &str) -> String {
     format!("<think> I see. </think> <answer> {} </answer>", candidate.unwrap_or("e2e4"))
 }
 
-/// A language model's training by other programs: what they read arrives, what they write is cached, and what changes for one of them
-/// trains nothing else again.
+/// A language model's training by other programs: what they read arrives, what they write is cached, and what changes for one of
+/// them trains nothing else again.
 #[test]
 fn programs_that_train_run_as_stages() {
     let Some(shared) = shared() else { return };

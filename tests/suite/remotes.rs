@@ -238,11 +238,11 @@ fn missing_content_and_unreachable_remotes_are_distinguished() {
     };
     assert_eq!(status(), "not reached", "there is no folder");
     fs::create_dir(lab.remote()).unwrap();
-    assert_eq!(status(), "not there");
+    assert_eq!(status(), "missing");
     well(ada.cwm(&["push", "report"]));
-    assert_eq!(status(), "record only, there");
+    assert_eq!(status(), "present, record only");
     well(ada.cwm(&["push"]));
-    assert_eq!(status(), "there");
+    assert_eq!(status(), "present");
 
     // A remote that cannot be reached is reported, and everything is computed.
     let ben = lab.person();

@@ -1,4 +1,4 @@
-//! Runs with `--set`: they are remembered, compared with, listed and dropped.
+//! Runs with `--set`: they are recorded, compared with, listed and deleted.
 
 use crate::context::{Context, Ran};
 
@@ -126,7 +126,7 @@ fn store_ls_and_store_tag_know_the_results_of_runs_with_set() {
     let digest = |tag: &str| json(&["store", "ls", tag])[0]["digest"].clone();
     assert_ne!(digest("tag:v1"), digest("tag:v2"));
     let unknown = context.cwm(&["store", "tag", "v3", "--set", "games=Y"]);
-    assert!(unknown.code == 2 && unknown.stderr.contains("no run with `--set games=Y` is remembered"));
+    assert!(unknown.code == 2 && unknown.stderr.contains("no run with `--set games=Y` is recorded"));
     // The tag keeps its result when the run is deleted from the list.
     ran(context.cwm(&["runs", "--delete", &name]));
     assert!(ran(context.cwm(&["store", "gc", "--delete"])).stdout.contains("deleted"));
@@ -152,7 +152,7 @@ fn a_run_in_a_folder_that_cannot_be_written_is_done_and_not_remembered() {
     // As root has every permission, a link to nowhere stands in the place of the folder.
     std::os::unix::fs::symlink("nowhere", context.path("sub/.cwm")).expect("a link");
     let run = ran(context.cwm(&["run", "sub/real.yaml", "--set", "games=X", "--store", "elsewhere"]));
-    assert!(run.stderr.contains("warning: this run is not remembered: "), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: this run is not recorded: "), "{}", run.stderr);
 }
 
 /// Runs a pipeline with a JSON output for three values of `n`, the last of which fails.
@@ -222,11 +222,7 @@ fn diff_compares_runs_by_their_values_and_by_their_names() {
     let by_names = diff(&[name(2), name(1)]);
     assert!(by_names.contains("parameter `n` changed: 3 -> 2") && by_names.contains("test"), "{by_names}");
     let missing = context.cwm(&["diff", ".", "--set", "n=9"]);
-    assert!(
-        missing.code == 2 && missing.stderr.contains("no run with `--set n=9` is remembered"),
-        "{}",
-        missing.stderr
-    );
+    assert!(missing.code == 2 && missing.stderr.contains("no run with `--set n=9` is recorded"), "{}", missing.stderr);
     for (set, words) in [("m=9", "this pipeline has no variable `m`"), ("=9", "`=9` has no name: NAME=VALUE")] {
         let ran = context.cwm(&["diff", ".", "--set", set]);
         assert!(ran.stderr.contains(words), "{set}: {}", ran.stderr);

@@ -447,7 +447,7 @@ fn circles_of_modules_are_seen() {
 
 /// Names that this code base no longer uses: metaphors, verbs of speech and bare participles, which the field's own terms
 /// (docs/concepts.md) replaced. Code that needs one of them again takes another word.
-const FORMER_NAMES: [&str; 202] = [
+const FORMER_NAMES: [&str; 226] = [
     "Adopted",
     "Aim",
     "Aims",
@@ -455,16 +455,27 @@ const FORMER_NAMES: [&str; 202] = [
     "AnswerForm",
     "Answered",
     "ArticleId",
+    "AskedPosition",
     "Away",
+    "Beliefs",
     "Believed",
+    "BelievedGame",
+    "Branching",
     "Brought",
+    "CannotAnswer",
     "CellTold",
     "CodeSince",
     "ColumnAbout",
+    "ComposedArrays",
     "Courier",
+    "Cutting",
     "DeviceAbout",
+    "Doing",
     "Doubt",
     "Errand",
+    "Exchange",
+    "ExchangeError",
+    "Fault",
     "FetchedTold",
     "Gauge",
     "Given",
@@ -477,6 +488,7 @@ const FORMER_NAMES: [&str; 202] = [
     "Lack",
     "Ledger",
     "Leftover",
+    "LegalityOf",
     "Listener",
     "Look",
     "MachineTold",
@@ -486,6 +498,7 @@ const FORMER_NAMES: [&str; 202] = [
     "Misbelief",
     "NewTask",
     "NotTheRange",
+    "OfGames",
     "OldWork",
     "Opened",
     "OutputTold",
@@ -510,8 +523,11 @@ const FORMER_NAMES: [&str; 202] = [
     "Remade",
     "Remembered",
     "Resident",
+    "Said",
     "SameAs",
+    "SaysNone",
     "Seat",
+    "SeenPositions",
     "Settled",
     "Standing",
     "Stands",
@@ -519,12 +535,17 @@ const FORMER_NAMES: [&str; 202] = [
     "TableAbout",
     "TakenIn",
     "Telling",
+    "Thoughts",
     "Tidings",
+    "Told",
+    "TranspositionsOf",
     "Turn",
     "UnderWay",
     "Unfetched",
     "Valued",
     "Verdict",
+    "Way",
+    "WeightsOf",
     "Wish",
     "Workbench",
     "WrittenRecord",
@@ -538,6 +559,8 @@ const FORMER_NAMES: [&str; 202] = [
     "asks_for_the_locked",
     "awaited_keys",
     "begins_nothing",
+    "believed_answer",
+    "believed_position",
     "beside_what_is_whole",
     "bring_home",
     "can_go",
@@ -558,6 +581,7 @@ const FORMER_NAMES: [&str; 202] = [
     "give_up_pauses",
     "give_up_pending",
     "give_up_unnamed",
+    "go_deaf",
     "has_arrived",
     "has_departed",
     "has_sound",
@@ -659,6 +683,32 @@ fn no_former_name_comes_back() {
     assert!(wrong("let courier = Courier::new();") && !wrong("courier"));
     let offenders = files.iter().flat_map(|file| file.lines(&file.product_code(), wrong)).collect();
     none(offenders, "names are the field's terms (docs/concepts.md)");
+}
+
+/// Openings of doc comments that name a question about the item, not the item.
+const DOC_OPENINGS: [&str; 11] =
+    ["How", "Of", "What", "Whatever", "Where", "Whether", "Which", "Who", "Whoever", "Whose", "Why"];
+
+#[test]
+fn doc_comments_say_what_the_item_is_or_does() {
+    let opening = |line: &str| {
+        let text = line.trim().strip_prefix("///").or_else(|| line.trim().strip_prefix("//!"))?;
+        Some(text.trim().split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default().to_owned())
+    };
+    let is_wrong = |before: &str, line: &str| {
+        opening(before).is_none() && opening(line).is_some_and(|word| DOC_OPENINGS.contains(&word.as_str()))
+    };
+    assert!(
+        is_wrong("", "/// Whether it ended.") && !is_wrong("/// True if", "/// What") && !is_wrong("", "/// Offers")
+    );
+    let mut offenders = Vec::new();
+    for file in rust_files(&["src", "executor", "crates", "stages"]) {
+        // Strings of tests may hold any code.
+        let lines: Vec<&str> = if file.path.contains("/tests") { Vec::new() } else { file.text.lines().collect() };
+        let wrong = (0..lines.len()).filter(|&at| is_wrong(if at == 0 { "" } else { lines[at - 1] }, lines[at]));
+        offenders.extend(wrong.map(|at| format!("{}:{}: {}", file.path, at + 1, lines[at].trim())));
+    }
+    none(offenders, "a doc comment names the item, or has a verb: no question words first");
 }
 
 #[test]

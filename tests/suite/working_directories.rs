@@ -228,5 +228,5 @@ fn the_user_name_comes_from_the_system_if_the_environment_has_none() {
         true => String::from_utf8(of_system.stdout).expect("a name").trim().to_owned(),
         false => format!("uid{}", number.trim()),
     };
-    assert_eq!(shown[0]["circumstances"]["user"], expected);
+    assert_eq!(shown[0]["run_info"]["user"], expected);
 }

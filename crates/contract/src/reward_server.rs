@@ -8,9 +8,9 @@ use crate::Failure;
 /// Gives the rewards of answers to graded items outside of pipelines. The executor uses this trait, since it must not know what an
 /// item is. No stage uses it, and it is in no fingerprint.
 pub trait RewardServer: Send + Sync {
-    /// Answers each line of `input`, a JSON object with a `task_id` and a `text`, with a line of `output`, in their order, until the
-    /// end of the input: an object with `reward`, `verdict` and `score`, or with `error`. It reads no more than is there, and writes
-    /// the answers to all lines that were read before it reads on, so that the other side may wait for each answer.
+    /// Answers each line of `input`, a JSON object with a `task_id` and a `text`, with a line of `output`, in their order, until
+    /// the end of the input: an object with `reward`, `verdict` and `score`, or with `error`. It reads no more than is there, and
+    /// writes the answers to all lines that were read before it reads on, so that the other side may wait for each answer.
     ///
     /// # Errors
     /// The items cannot be read, one of them is not graded or not what its task needs, or a parameter cannot be;

@@ -44,7 +44,8 @@ pub trait Stage: Send + Sync {
         None
     }
 
-    /// Checks the parameters of a cell that name sources of its inputs. `inputs` has the labels of the sources of each, by its name.
+    /// Checks the parameters of a cell that name sources of its inputs. `inputs` has the labels of the sources of each, by its
+    /// name.
     fn check_labels(&self, _values: &Values, _inputs: &[(&str, Vec<&Label>)]) -> Vec<ParameterError> {
         Vec::new()
     }

@@ -32,7 +32,7 @@ pub enum ReplayError {
     },
     /// The room for the labels does not fit the game.
     #[error("{tokens} tokens need {} bytes of labels, not {bytes}", tokens * LABELS)]
-    Room {
+    BufferSize {
         /// Tokens of the game.
         tokens: usize,
         /// Bytes given.
@@ -122,7 +122,7 @@ impl<'tokens> Replay<'tokens> {
 /// The tokens are not a game, or `rows` has another size; what `rows` holds then is unspecified.
 pub fn replay_into(tokens: &[u16], en_passant: EnPassant, rows: &mut [u8]) -> Result<(), ReplayError> {
     if rows.len() != tokens.len() * LABELS {
-        return Err(ReplayError::Room { tokens: tokens.len(), bytes: rows.len() });
+        return Err(ReplayError::BufferSize { tokens: tokens.len(), bytes: rows.len() });
     }
     if tokens.is_empty() {
         return Err(ReplayError::NoStart(None));

@@ -66,8 +66,8 @@ pub struct Line {
 pub enum Score {
     /// Hundredths of a pawn.
     Centipawns(i32),
-    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other. Their number may
-    /// be [`UNKNOWN_MOVES`].
+    /// Mate in so many moves (not plies) of the side that mates: of the side to move if positive, else of the other. Their number
+    /// may be [`UNKNOWN_MOVES`].
     Mate(i32),
 }
 

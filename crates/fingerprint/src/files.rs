@@ -37,7 +37,7 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<SourceFile>) -> Resu
             return Err(Error::new(&path, "its name is not UTF-8"));
         };
         let kind = entry.file_type().map_err(|error| Error::new(&path, error))?;
-        if is_set_aside(prefix, &name, kind.is_dir()) {
+        if is_excluded(prefix, &name, kind.is_dir()) {
             continue;
         }
         if kind.is_dir() {
@@ -56,7 +56,7 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<SourceFile>) -> Resu
 
 /// Tests, benches, examples, prose, build artefacts, and what editors and test tools leave behind. Markdown counts
 /// as prose at the top of the crate and as a `README.md`; elsewhere it may be a template and is code.
-fn is_set_aside(prefix: &str, name: &str, is_folder: bool) -> bool {
+fn is_excluded(prefix: &str, name: &str, is_folder: bool) -> bool {
     let hidden = name.starts_with('.') || name.ends_with('~');
     let at_top = prefix.is_empty();
     if is_folder {

@@ -93,7 +93,7 @@ fn describe(manifest: &Manifest, lock: &Lock, active: Option<&BTreeSet<String>>,
             continue;
         }
         let exact = dependency.requirement.trim_start().starts_with('=');
-        for package in lock.chosen(&manifest.name, &dependency.package) {
+        for package in lock.resolved_packages(&manifest.name, &dependency.package) {
             fields.text(if exact { &package.version } else { compatible(&package.version) });
             // The same version can be several things when it comes from a repository; its address holds the commit.
             if let Some(source) = package.source.as_ref().filter(|source| source.starts_with("git+")) {

@@ -71,9 +71,9 @@ impl Workspace {
             for dependency in &manifest.dependencies {
                 match &dependency.folder {
                     Some(folder) => waiting.push(folder),
-                    None => {
-                        patched.extend(self.lock.local_below(self.lock.chosen(&manifest.name, &dependency.package)))
-                    }
+                    None => patched.extend(
+                        self.lock.local_below(self.lock.resolved_packages(&manifest.name, &dependency.package)),
+                    ),
                 }
             }
         }

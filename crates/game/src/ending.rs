@@ -24,7 +24,7 @@ pub enum DrawRules {
     /// The draws that a player could claim now, or by announcing the next move (python-chess's `claim_draw=True`).
     Claimable,
     /// The draws that stand on the board.
-    Reached,
+    OnBoard,
 }
 
 /// A game as it is played: the position, and what came before as far as repetitions need it.
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn mate_stalemate_and_bare_pieces() {
         let mate = after(GameState::new(), "f3 e5 g4 Qh4");
-        check(&mate, DrawRules::Reached, Some(Ending::Checkmate));
+        check(&mate, DrawRules::OnBoard, Some(Ending::Checkmate));
         assert_eq!(mate.result(Ending::Checkmate), "0-1");
-        check(&from_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), DrawRules::Reached, Some(Ending::Stalemate));
+        check(&from_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), DrawRules::OnBoard, Some(Ending::Stalemate));
         for (fen, over) in [
             ("7k/8/6K1/8/8/8/8/6N1 w - - 0 1", true),
             ("7k/8/6K1/8/8/8/n7/6N1 w - - 0 1", false),
@@ -170,7 +170,7 @@ mod tests {
             ("7k/8/6K1/8/8/8/b7/6B1 w - - 0 1", false),
             ("7k/8/6K1/8/8/8/P7/8 w - - 0 1", false),
         ] {
-            check(&from_fen(fen), DrawRules::Reached, over.then_some(Ending::InsufficientMaterial));
+            check(&from_fen(fen), DrawRules::OnBoard, over.then_some(Ending::InsufficientMaterial));
         }
     }
 
@@ -179,8 +179,8 @@ mod tests {
         let position = |clock: u32| from_fen(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 80"));
         check(&position(98), DrawRules::Claimable, None);
         check(&position(99), DrawRules::Claimable, Some(Ending::FiftyMoves));
-        check(&position(99), DrawRules::Reached, None);
-        check(&position(100), DrawRules::Reached, Some(Ending::FiftyMoves));
+        check(&position(99), DrawRules::OnBoard, None);
+        check(&position(100), DrawRules::OnBoard, Some(Ending::FiftyMoves));
         // No claim where only pawns can move, nor where every other move leaves the opponent without one.
         check(&from_fen("k7/8/8/8/8/p1p5/P1P4P/KB6 w - - 99 80"), DrawRules::Claimable, None);
         check(&from_fen("7k/5K1p/7P/8/8/8/8/8 w - - 99 80"), DrawRules::Claimable, Some(Ending::FiftyMoves));
@@ -191,19 +191,19 @@ mod tests {
     fn a_claim_of_repetition_comes_one_ply_early() {
         let shuffle = "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1";
         let play = after(GameState::new(), shuffle);
-        check(&play, DrawRules::Reached, None);
+        check(&play, DrawRules::OnBoard, None);
         check(&play, DrawRules::Claimable, Some(Ending::Threefold));
         let play = after(play, "Ng8");
-        check(&play, DrawRules::Reached, Some(Ending::Threefold));
+        check(&play, DrawRules::OnBoard, Some(Ending::Threefold));
     }
 
     #[test]
     fn the_en_passant_square_counts_only_where_the_capture_is_legal() {
         // After e4 no black pawn can take on e3: the position after e4 counts as that after the knights' dance.
         let play = after(GameState::new(), "e4 Nf6 Nf3 Ng8 Ng1 Nf6 Nf3 Ng8 Ng1");
-        check(&play, DrawRules::Reached, Some(Ending::Threefold));
+        check(&play, DrawRules::OnBoard, Some(Ending::Threefold));
         // Here d5xe6 is possible at first and never again: one occurrence fewer.
         let play = after(GameState::new(), "d4 Nc6 d5 e5 Nf3 Nb8 Ng1 Nc6 Nf3 Nb8 Ng1 Nc6");
-        check(&play, DrawRules::Reached, None);
+        check(&play, DrawRules::OnBoard, None);
     }
 }

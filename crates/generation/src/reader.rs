@@ -1,7 +1,7 @@
 //! Reads prompts and, word by word, the answers behind them.
 
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{After, Cache, ForwardPass, IncrementalNetwork, RecurrentNetwork, RecurrentState, Tokens};
+use cwm_models::{Cache, ContinuationPoint, ForwardPass, IncrementalNetwork, RecurrentNetwork, RecurrentState, Tokens};
 
 use crate::Model;
 
@@ -49,7 +49,7 @@ impl<'m> Reader<'m> {
 
     /// Reads one word behind each of these texts of the call before: by its place, in ascending order, and possibly several behind
     /// one. Gives the logits after each; the next call counts these texts.
-    pub(crate) fn go_on(&mut self, words: &[(usize, u16)]) -> Rows {
+    pub(crate) fn continue_from(&mut self, words: &[(usize, u16)]) -> Rows {
         let model = self.model;
         match &mut self.read {
             ReadState::Cached(incremental, cache) => {
@@ -84,11 +84,11 @@ impl<'m> Reader<'m> {
 
 impl Model<'_> {
     /// The logits after each text, and the cache that later texts continue. The texts may themselves continue those of
-    /// a cache, each at its `After`.
+    /// a cache, each at its `ContinuationPoint`.
     fn cached(
         &self,
         incremental: IncrementalNetwork<'_>,
-        earlier: Option<(&Cache, &[After])>,
+        earlier: Option<(&Cache, &[ContinuationPoint])>,
         texts: &[Vec<u16>],
     ) -> (Rows, Cache) {
         let (tokens, last) = self.tokens(texts);
@@ -96,7 +96,7 @@ impl Model<'_> {
             let pass = ForwardPass::evaluation(&self.device_weights);
             let (stream, cache) = match earlier {
                 None => incremental.start(&pass, &tokens),
-                Some((cache, after)) => incremental.go_on(&pass, cache, after, &tokens),
+                Some((cache, after)) => incremental.continue_from(&pass, cache, after, &tokens),
             };
             let logits = self.network.logits_of_rows(&pass, stream, &last).into_data();
             (rows(logits.as_slice().expect(FLOATS), texts.len()), cache)

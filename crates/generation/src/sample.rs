@@ -98,7 +98,7 @@ fn answers(
             }
         }
         if !words.is_empty() {
-            logits = reader.go_on(&words);
+            logits = reader.continue_from(&words);
         }
         open = still_open;
     }

@@ -35,7 +35,7 @@ pub struct Legality {
 /// Facts about all rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LegalityOf {
+pub struct LegalityDescription {
     /// Family and size of the model, such as `gpt d64/l4`.
     pub model: String,
     /// Games that were scored.
@@ -53,7 +53,7 @@ pub struct LegalityOf {
 }
 
 impl Row for Legality {
-    type Description = LegalityOf;
+    type Description = LegalityDescription;
 
     const FORMAT: &'static str = "a legality";
     const KEY: &'static str = "cwm.legality";

@@ -8,8 +8,8 @@ mod transpositions;
 
 use cwm_table::{TableReader, TableWriter};
 
-pub use legality::{Legality, LegalityOf};
-pub use transpositions::{Transposition, TranspositionsOf};
+pub use legality::{Legality, LegalityDescription};
+pub use transpositions::{Transposition, TranspositionsDescription};
 
 /// A file of transpositions, row by row.
 pub type TranspositionsReader = TableReader<Transposition>;

@@ -6,7 +6,11 @@ use super::*;
 fn what_was_written_is_read() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("rows.parquet");
-    let of = TranspositionsOf { plies: Some([2, 60]), sizes: [(1, 7), (2, 3)].into(), ..TranspositionsOf::default() };
+    let of = TranspositionsDescription {
+        plies: Some([2, 60]),
+        sizes: [(1, 7), (2, 3)].into(),
+        ..TranspositionsDescription::default()
+    };
     let row = |game| Transposition { class: game / 2, key: format!("8/8/8/8/8/8/8/8 {game}"), game, ply: game + 4 };
     let rows: Vec<_> = (0..9_000).map(row).collect();
     let mut writer = TranspositionsWriter::create(&path, &of).unwrap();
@@ -18,7 +22,8 @@ fn what_was_written_is_read() {
     let message = LegalityReader::open(&path).err().unwrap().message;
     assert!(message.ends_with("is not a legality file: its metadata lack `cwm.legality`"), "{message}");
 
-    let of = LegalityOf { model: "gpt d16/l1".to_owned(), max_tokens: Some(64), ..LegalityOf::default() };
+    let of =
+        LegalityDescription { model: "gpt d16/l1".to_owned(), max_tokens: Some(64), ..LegalityDescription::default() };
     let full = Legality { game: 1, token: 2, ply: 3, phase: 4, right: true, legal: Some(true), ..Legality::default() };
     let full = Legality { loose: Some(false), mass: Some(0.25), loss: 1.5, ..full };
     let mut writer = LegalityWriter::create(&path, &of).unwrap();

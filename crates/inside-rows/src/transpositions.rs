@@ -27,7 +27,7 @@ pub struct Transposition {
 /// Facts about all rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TranspositionsOf {
+pub struct TranspositionsDescription {
     /// `position` or `placement`.
     pub same: String,
     /// `prefixes` or `ends`.
@@ -50,7 +50,7 @@ pub struct TranspositionsOf {
 }
 
 impl Row for Transposition {
-    type Description = TranspositionsOf;
+    type Description = TranspositionsDescription;
 
     const FORMAT: &'static str = "a transpositions";
     const KEY: &'static str = "cwm.transpositions";

@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 use cwm_contract::Failure;
 use cwm_models::parameters::InitRng;
 use cwm_models::worker_pool::WorkerPool;
-use cwm_models::{After, Cache, Change, Edit, IncrementalNetwork, Sites};
+use cwm_models::{Cache, Change, ContinuationPoint, Edit, IncrementalNetwork, Sites};
 
 use crate::Model;
 use crate::collect::indices;
@@ -137,16 +137,16 @@ impl Model {
         let column = watch.sites.iter().position(|&watched| watched == site);
         let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not watched")))?;
         // Edits of games of one batch go together. In which order does not matter: results are placed by their numbers.
-        let mut by_batch: BTreeMap<*const Cache, (&Cache, Vec<(usize, After)>)> = BTreeMap::new();
+        let mut by_batch: BTreeMap<*const Cache, (&Cache, Vec<(usize, ContinuationPoint)>)> = BTreeMap::new();
         for (number, edit) in edits.iter().enumerate() {
             let passed = watch.passed[edit.game].as_ref();
             let (cache, sequence) = passed.ok_or_else(|| Failure::internal("an edited game was not passed"))?;
-            let after = After { sequence: *sequence, steps: watch.games[edit.game].at[edit.place] };
+            let after = ContinuationPoint { sequence: *sequence, steps: watch.games[edit.game].at[edit.place] };
             let of_batch = by_batch.entry(Arc::as_ptr(cache)).or_insert_with(|| (cache.as_ref(), Vec::new()));
             of_batch.1.push((number, after));
         }
         // An edit attends to all steps before it, whose keys and values are gathered for it on a GPU.
-        let jobs: Vec<(&Cache, &[(usize, After)])> = by_batch
+        let jobs: Vec<(&Cache, &[(usize, ContinuationPoint)])> = by_batch
             .values()
             .flat_map(|(cache, edits)| {
                 edits.chunks((batch_tokens / cache.steps().max(1)).max(1)).map(move |chunk| (*cache, chunk))
@@ -160,8 +160,8 @@ impl Model {
                 watch.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
             });
             let x = TensorData::new(x.collect::<Vec<f32>>(), [chunk.len(), self.width()]);
-            let after: Vec<After> = chunk.iter().map(|(_, after)| *after).collect();
-            let x = model.go_on_at(&pass, cache, &after, site, Tensor::from_data(x, pass.device()));
+            let after: Vec<ContinuationPoint> = chunk.iter().map(|(_, after)| *after).collect();
+            let x = model.continue_from_site(&pass, cache, &after, site, Tensor::from_data(x, pass.device()));
             floats(self.network().logits_from(&pass, x))
         });
         let mut found = vec![Vec::new(); edits.len()];

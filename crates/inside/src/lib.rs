@@ -22,9 +22,9 @@ mod task;
 pub use batches::Batch;
 pub use collect::{Collection, WantedGame, collect};
 pub use model::{Model, is_given_twice};
-pub use reading::{Reading, game_of_both, left_out};
+pub use reading::{Reading, left_out, overlapping_game};
 pub use rows::{Rows, RowsWriter, scratch};
-pub use task::{Task, WeightsOf};
+pub use task::{Task, WeightsSource};
 
 #[cfg(test)]
 mod golden;

@@ -10,7 +10,7 @@ use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
 use serde_json::json;
 
 use crate::task::sizes;
-use crate::{Task, WeightsOf};
+use crate::{Task, WeightsSource};
 
 /// A model on a device, ready for passes without gradients.
 ///
@@ -18,7 +18,7 @@ use crate::{Task, WeightsOf};
 #[derive(Debug)]
 pub struct Model {
     task: Task,
-    weights_of: WeightsOf,
+    weights_source: WeightsSource,
     description: Description,
     digest: String,
     network: Network,
@@ -30,7 +30,7 @@ impl Model {
     ///
     /// # Errors
     /// It cannot be read, is of a model that reads neither, or has weights that are not finite.
-    pub fn open(checkpoint: &Path, weights_of: WeightsOf, device: &Device) -> Result<Self, Failure> {
+    pub fn open(checkpoint: &Path, weights_source: WeightsSource, device: &Device) -> Result<Self, Failure> {
         let path = checkpoint.join(DESCRIPTION_FILE);
         let (task, inputs, outputs) = sizes(&Description::read(&path)?).map_err(|wrong| unusable(&path, &wrong))?;
         let (description, network, weights) = checkpoint::read(checkpoint, outputs)?;
@@ -38,16 +38,16 @@ impl Model {
         if found != inputs {
             return Err(unusable(&path, &format!("its network reads {found} tokens, and games have {inputs}")));
         }
-        let weights = match weights_of {
-            WeightsOf::Trained => weights,
-            WeightsOf::Untrained { seed } => network.initial_weights(seed),
+        let weights = match weights_source {
+            WeightsSource::Trained => weights,
+            WeightsSource::Untrained { seed } => network.initial_weights(seed),
         };
         if !weights.is_finite() {
             return Err(unusable(&path, "its weights are not all finite"));
         }
         let digest = digest(&description, &weights);
         let device_weights = DeviceWeights::owned(&weights, device);
-        Ok(Model { task, weights_of, description, digest, network, device_weights })
+        Ok(Model { task, weights_source, description, digest, network, device_weights })
     }
 
     /// The same model, whose matrix products round operands to `precision`; by default they do not.
@@ -66,8 +66,8 @@ impl Model {
     }
 
     /// The weights that it computes with.
-    pub fn weights_of(&self) -> WeightsOf {
-        self.weights_of
+    pub fn weights_source(&self) -> WeightsSource {
+        self.weights_source
     }
 
     /// The checkpoint's description: architecture and training.

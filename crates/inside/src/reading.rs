@@ -20,7 +20,7 @@ pub struct Reading {
 }
 
 /// The failure for a game that a stage trains on and would measure on.
-pub fn game_of_both(id: &str) -> Failure {
+pub fn overlapping_game(id: &str) -> Failure {
     Failure::input(format!("game {id} is among the games to train on, and is to be measured on"))
         .hint("give `test` other games than `train`, such as `split`'s validation")
 }

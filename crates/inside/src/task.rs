@@ -24,7 +24,7 @@ impl Task {
 
 /// The weights that a model computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightsOf {
+pub enum WeightsSource {
     /// The weights of the checkpoint.
     Trained,
     /// Initial weights of this seed for the checkpoint's architecture.
@@ -34,12 +34,12 @@ pub enum WeightsOf {
     },
 }
 
-impl WeightsOf {
+impl WeightsSource {
     /// `trained` or `untrained`, as findings have it.
     pub fn name(self) -> &'static str {
         match self {
-            WeightsOf::Trained => "trained",
-            WeightsOf::Untrained { .. } => "untrained",
+            WeightsSource::Trained => "trained",
+            WeightsSource::Untrained { .. } => "untrained",
         }
     }
 }

@@ -6,7 +6,7 @@ use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Sites, Tokens, device};
 
 use crate::sample::write_checkpoint;
-use crate::{Model, Reading, RowsWriter, Task, WeightsOf};
+use crate::{Model, Reading, RowsWriter, Task, WeightsSource};
 
 fn readings(task: Task) -> Vec<Reading> {
     let games = sample::games().into_iter().take(9).enumerate();
@@ -19,10 +19,10 @@ fn readings(task: Task) -> Vec<Reading> {
     games.map(reading).collect()
 }
 
-fn open(family: &str, task: Task, weights_of: WeightsOf) -> (tempfile::TempDir, Model) {
+fn open(family: &str, task: Task, weights_source: WeightsSource) -> (tempfile::TempDir, Model) {
     let folder = tempfile::tempdir().unwrap();
     write_checkpoint(folder.path(), task, family, "d32/l2", 4).unwrap();
-    let model = Model::open(folder.path(), weights_of, &device::cpu()).unwrap();
+    let model = Model::open(folder.path(), weights_source, &device::cpu()).unwrap();
     (folder, model)
 }
 
@@ -30,7 +30,7 @@ fn open(family: &str, task: Task, weights_of: WeightsOf) -> (tempfile::TempDir, 
 #[test]
 fn kept_rows_are_those_of_each_game_alone() {
     for (family, task) in [("gpt", Task::Moves), ("slice", Task::Moves), ("transformer", Task::State)] {
-        let (_folder, model) = open(family, task, WeightsOf::Trained);
+        let (_folder, model) = open(family, task, WeightsSource::Trained);
         assert_eq!((model.task(), model.sites(), model.width()), (task, 3, 32));
         let readings = readings(task);
         let kept = |workers, batch_tokens| {
@@ -68,12 +68,12 @@ fn kept_rows_are_those_of_each_game_alone() {
 
 #[test]
 fn untrained_models_have_other_weights_of_the_same_architecture() {
-    let (_one, trained) = open("gpt", Task::Moves, WeightsOf::Trained);
-    let (_two, same) = open("gpt", Task::Moves, WeightsOf::Untrained { seed: 4 });
-    let (_three, other) = open("gpt", Task::Moves, WeightsOf::Untrained { seed: 5 });
+    let (_one, trained) = open("gpt", Task::Moves, WeightsSource::Trained);
+    let (_two, same) = open("gpt", Task::Moves, WeightsSource::Untrained { seed: 4 });
+    let (_three, other) = open("gpt", Task::Moves, WeightsSource::Untrained { seed: 5 });
     assert_eq!(trained.digest(), same.digest());
     assert_ne!(trained.digest(), other.digest());
-    assert_eq!((trained.name(), trained.weights_of().name()), ("gpt d32/l2".to_owned(), "trained"));
+    assert_eq!((trained.name(), trained.weights_source().name()), ("gpt d32/l2".to_owned(), "trained"));
     assert_eq!(trained.checked_sites(&[2, 0], "layers").unwrap(), [0, 2]);
     let refused = |given: &[u64]| trained.checked_sites(given, "layers").unwrap_err().message;
     assert_eq!(refused(&[3]), "`layers` has layer 3, and gpt d32/l2 has layers 0 to 2");
@@ -87,13 +87,13 @@ fn other_forms_are_refused_in_words() {
     let file = folder.path().join("model.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(file, text.replace("\"words\"", "\"board\"")).unwrap();
-    let message = Model::open(folder.path(), WeightsOf::Trained, &device::cpu()).unwrap_err().message;
+    let message = Model::open(folder.path(), WeightsSource::Trained, &device::cpu()).unwrap_err().message;
     assert!(message.contains("it reads sequences of the form `board`"), "{message}");
 }
 
 #[test]
 fn a_game_that_is_too_long_is_refused() {
-    let (_folder, model) = open("gpt", Task::Moves, WeightsOf::Trained);
+    let (_folder, model) = open("gpt", Task::Moves, WeightsSource::Trained);
     let longest = model.longest().unwrap();
     let workers = WorkerPool::new(1).unwrap();
     let games = [vec![1u16; longest + 1]];

@@ -9,7 +9,7 @@ use crate::{Arm, Estimate, Measure, Resamples, Run};
 
 /// A position that all arms have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AskedPosition {
+pub struct SharedPosition {
     /// Ordinal of its record.
     pub record: u64,
     /// Plies of the game before it.
@@ -36,7 +36,7 @@ pub struct ArmChoices {
     /// The number of their trainings that diverged.
     pub diverged: usize,
     /// The number of its positions, those that other arms lack included.
-    pub asked: u64,
+    pub position_count: u64,
     /// For each position, true if its training had it; none if that is unknown.
     pub seen: Vec<Option<bool>>,
     /// The answer of its first seed, and its correctness.
@@ -50,7 +50,7 @@ pub struct ArmChoices {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The positions that every seed of every arm has, by game and record.
-    pub asked: Vec<AskedPosition>,
+    pub positions: Vec<SharedPosition>,
     /// The arms.
     pub arms: Vec<ArmChoices>,
     resamples: Resamples,
@@ -79,7 +79,7 @@ impl Comparison {
             let next = games.len();
             *games.entry(key).or_insert(next)
         };
-        let asked = |choice: &&Choice| AskedPosition {
+        let asked = |choice: &&Choice| SharedPosition {
             record: choice.record,
             t: choice.t,
             fen: choice.fen.clone(),
@@ -87,9 +87,9 @@ impl Comparison {
             best: choice.best,
             game: game(choice),
         };
-        let asked: Vec<AskedPosition> = records.iter().map(asked).collect();
+        let asked: Vec<SharedPosition> = records.iter().map(asked).collect();
         let arms = arms.iter().map(|(arm, runs)| measured(arm, runs, &asked)).collect();
-        Ok(Comparison { asked, arms, resamples: Resamples::draw(games.len(), resamples, seed) })
+        Ok(Comparison { positions: asked, arms, resamples: Resamples::draw(games.len(), resamples, seed) })
     }
 
     /// The value of an arm's measure in a position, both by place.
@@ -99,7 +99,7 @@ impl Comparison {
 
     /// The mean of `value` over the positions, by place; `None` if it has none.
     pub fn mean(&self, value: impl Fn(usize) -> Option<f64>) -> Option<Estimate> {
-        let values = (0..self.asked.len()).filter_map(|place| Some((self.asked[place].game, value(place)?)));
+        let values = (0..self.positions.len()).filter_map(|place| Some((self.positions[place].game, value(place)?)));
         self.resamples.estimate(values)
     }
 
@@ -131,9 +131,9 @@ fn is_in_all(run: &Run, choice: &Choice, others: &[&Run]) -> Result<bool, Failur
     Ok(true)
 }
 
-fn measured(arm: &Arm, runs: &[&Run], asked: &[AskedPosition]) -> ArmChoices {
-    let of_first = |asked: &AskedPosition| runs[0].of_record(asked.record);
-    let values = |asked: &AskedPosition| {
+fn measured(arm: &Arm, runs: &[&Run], asked: &[SharedPosition]) -> ArmChoices {
+    let of_first = |asked: &SharedPosition| runs[0].of_record(asked.record);
+    let values = |asked: &SharedPosition| {
         Measure::ALL.map(|measure| {
             let of_runs = runs.iter().filter_map(|run| run.of_record(asked.record));
             of_runs.map(|choice| measure.of(choice)).sum::<f64>() / runs.len() as f64
@@ -144,7 +144,7 @@ fn measured(arm: &Arm, runs: &[&Run], asked: &[AskedPosition]) -> ArmChoices {
         labels: runs.iter().map(|run| run.label.clone()).collect(),
         chooser: runs[0].chooser.clone(),
         diverged: runs.iter().filter(|run| run.chooser.has_diverged()).count(),
-        asked: runs.iter().map(|run| run.choices.len() as u64).max().unwrap_or(0),
+        position_count: runs.iter().map(|run| run.choices.len() as u64).max().unwrap_or(0),
         seen: asked.iter().map(|asked| of_first(asked)?.seen).collect(),
         answers: asked.iter().filter_map(of_first).map(|choice| (choice.text.clone(), choice.free)).collect(),
         values: asked.iter().map(values).collect(),

@@ -13,7 +13,7 @@ mod resamples;
 mod run;
 
 pub use arm::{Arm, by_arm};
-pub use comparison::{ArmChoices, AskedPosition, Comparison};
+pub use comparison::{ArmChoices, Comparison, SharedPosition};
 pub use graded::{GradeMeasure, GradedRuns, Resampling};
 pub use measure::Measure;
 pub use resamples::{CONFIDENCE, Estimate, Resamples};

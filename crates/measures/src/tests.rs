@@ -59,7 +59,7 @@ fn an_arm_is_the_mean_of_its_seeds_on_the_positions_that_all_were_asked() {
     let compared = compared(&runs).unwrap();
     let names: Vec<String> = compared.arms.iter().map(|arm| arm.arm.full_name()).collect();
     assert_eq!(names, ["board/causal d64/l2", "board/none d64/l2"]);
-    assert_eq!((compared.asked.len(), compared.arms[1].asked, compared.arms[1].labels.len()), (3, 6, 2));
+    assert_eq!((compared.positions.len(), compared.arms[1].position_count, compared.arms[1].labels.len()), (3, 6, 2));
     let of = |arm, measure| compared.mean(|place| compared.value(arm, measure, place)).map(|found| found.mean);
     assert_eq!((of(1, Measure::Best), of(0, Measure::Best)), (Some(1.5 / 3.0), Some(1.0 / 3.0)));
     assert_eq!(of(1, Measure::Loss), Some((0.5 + 1.5 + 2.5) / 3.0));
@@ -67,7 +67,7 @@ fn an_arm_is_the_mean_of_its_seeds_on_the_positions_that_all_were_asked() {
     let difference = compared.difference((1, Measure::Best), (0, Measure::Best), |_| true).unwrap();
     assert!((difference.mean - 0.5 / 3.0).abs() < 1e-15);
     assert_eq!((difference.positions, difference.games), (3, 2));
-    let late = compared.difference((1, Measure::Best), (0, Measure::Best), |at| compared.asked[at].t >= Some(40));
+    let late = compared.difference((1, Measure::Best), (0, Measure::Best), |at| compared.positions[at].t >= Some(40));
     assert_eq!(
         late.map(|late| (late.mean, late.positions, late.interval)),
         Some((0.5, 1, None)),

@@ -14,7 +14,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use crate::ops::attention::Earlier;
 use crate::{ForwardPass, Tokens};
 
-pub use crate::ops::attention::After;
+pub use crate::ops::attention::ContinuationPoint;
 
 /// The queries, keys and values that the blocks of a model computed for the steps of a batch.
 #[derive(Clone, Debug)]
@@ -58,15 +58,15 @@ impl Cache {
     ///
     /// # Panics
     /// There is no such sequence.
-    pub fn end_of(&self, sequence: usize) -> After {
-        After { sequence, steps: self.lengths[sequence] }
+    pub fn end_of(&self, sequence: usize) -> ContinuationPoint {
+        ContinuationPoint { sequence, steps: self.lengths[sequence] }
     }
 
     /// The sequences of `later`, which go on from this one as `after` says, with the steps before.
     ///
     /// # Panics
     /// There is not one `after` for each of them, or no such sequence.
-    pub fn extended(&self, after: &[After], later: &Cache) -> Cache {
+    pub fn extended(&self, after: &[ContinuationPoint], later: &Cache) -> Cache {
         let sequences = after.len();
         assert_eq!(sequences, later.lengths.len(), "each sequence goes on from one");
         let lengths: Arc<[usize]> =
@@ -137,7 +137,13 @@ impl<'n> IncrementalNetwork<'n> {
     ///
     /// # Panics
     /// A sequence is too long, or `cache` has not so many sequences or steps.
-    pub fn go_on(&self, pass: &ForwardPass, cache: &Cache, after: &[After], tokens: &Tokens) -> (Tensor<2>, Cache) {
+    pub fn continue_from(
+        &self,
+        pass: &ForwardPass,
+        cache: &Cache,
+        after: &[ContinuationPoint],
+        tokens: &Tokens,
+    ) -> (Tensor<2>, Cache) {
         let positions = tokens.positions_behind(after.iter().map(|after| after.steps));
         let x = self.embed(pass, tokens, &positions);
         self.pass_from(pass, tokens, 0, x, Some((cache, after)))
@@ -147,8 +153,15 @@ impl<'n> IncrementalNetwork<'n> {
     /// the last block, [sequences, width].
     ///
     /// # Panics
-    /// As [`IncrementalNetwork::go_on`].
-    pub fn go_on_at(&self, pass: &ForwardPass, cache: &Cache, after: &[After], site: usize, x: Tensor<2>) -> Tensor<2> {
+    /// As [`IncrementalNetwork::continue_from`].
+    pub fn continue_from_site(
+        &self,
+        pass: &ForwardPass,
+        cache: &Cache,
+        after: &[ContinuationPoint],
+        site: usize,
+        x: Tensor<2>,
+    ) -> Tensor<2> {
         // Behind the embedding, tokens are their number alone.
         let tokens = Tokens::padded(after.iter().map(|_| &[0][..]), 0);
         self.pass_from(pass, &tokens, site, x, Some((cache, after))).0
@@ -166,16 +179,16 @@ impl<'n> IncrementalNetwork<'n> {
         tokens: &Tokens,
         site: usize,
         x: Tensor<2>,
-        earlier: Option<(&Cache, &[After])>,
+        earlier: Option<(&Cache, &[ContinuationPoint])>,
     ) -> (Tensor<2>, Cache) {
         // Without a step before, they are the first ones.
         let earlier = earlier.filter(|(cache, after)| {
-            let length = |after: &After| cache.lengths.get(after.sequence).copied();
+            let length = |after: &ContinuationPoint| cache.lengths.get(after.sequence).copied();
             let are_there = after.iter().all(|after| length(after).is_some_and(|length| after.steps <= length));
             assert!(after.len() == tokens.batch() && are_there, "{after:?} in {:?}", cache.lengths);
             after.iter().any(|after| after.steps > 0)
         });
-        let earlier = earlier.map(|(cache, after)| (cache, Arc::<[After]>::from(after)));
+        let earlier = earlier.map(|(cache, after)| (cache, Arc::<[ContinuationPoint]>::from(after)));
         let of_block = |block: usize| {
             let (cache, after) = earlier.as_ref()?;
             Some(Earlier { qkv: cache.blocks[block].clone(), time: cache.time, after: after.clone() })

@@ -39,7 +39,7 @@ pub mod worker_pool;
 pub use architecture::Architecture;
 pub use burn::tensor::Device;
 pub use error::ModelError;
-pub use incremental::{After, Cache, IncrementalNetwork};
+pub use incremental::{Cache, ContinuationPoint, IncrementalNetwork};
 pub use network::{Backbone, Network, RecurrentNetwork};
 pub use pass::{DeviceWeights, ForwardPass, Observation};
 pub use precision::Precision;

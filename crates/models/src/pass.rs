@@ -150,7 +150,8 @@ impl<'w> ForwardPass<'w> {
         ForwardPass { has_gradients: true, rng, ..pass }
     }
 
-    /// A pass that computes the bits of a training pass without dropout, which an evaluation need not, and keeps nothing for gradients.
+    /// A pass that computes the bits of a training pass without dropout, which an evaluation need not, and keeps nothing for
+    /// gradients.
     pub fn untracked(device_weights: &'w DeviceWeights<'w>) -> Self {
         let of_training = |tensor: &Option<Tensor<1>>| tensor.clone().map(Tensor::autodiff);
         ForwardPass {

@@ -12,7 +12,7 @@ pub struct PaperComparison<'a> {
     /// Prints a difference.
     print: fn(f64) -> String,
     /// True if the paper's number is approximate.
-    about: bool,
+    approximate: bool,
     /// True if it is a count, whose thousands are separated.
     counted: bool,
 }
@@ -20,7 +20,7 @@ pub struct PaperComparison<'a> {
 impl<'a> PaperComparison<'a> {
     /// A number that the paper may have, too; `print` is for the difference.
     pub fn new(ours: Cell, printed: Option<&'a PrintedValue>, print: fn(f64) -> String) -> Self {
-        PaperComparison { ours, printed, print, about: false, counted: false }
+        PaperComparison { ours, printed, print, approximate: false, counted: false }
     }
 
     /// A count that the paper may have, too.
@@ -34,12 +34,12 @@ impl<'a> PaperComparison<'a> {
     }
 
     /// Marks the paper's number as approximate.
-    pub fn about(self) -> Self {
-        PaperComparison { about: true, ..self }
+    pub fn approximate(self) -> Self {
+        PaperComparison { approximate: true, ..self }
     }
 
     fn papers(&self) -> Cell {
-        let text = |printed: &PrintedValue| match (self.about, self.counted) {
+        let text = |printed: &PrintedValue| match (self.approximate, self.counted) {
             (true, _) => format!("≈ {}", number::printed(&printed.text)),
             (_, true) => number::count(printed.value as u64),
             _ => number::printed(&printed.text),

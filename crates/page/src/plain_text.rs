@@ -1,12 +1,12 @@
 //! Text from data, made safe for each kind of file.
 //!
-//! Labels, reasons and names come from pipelines and files that anyone may have written. [`visible`] is applied where
+//! Labels, reasons and names come from pipelines and files that anyone may have written. [`escape_controls`] is applied where
 //! such text enters the report; escaping happens where it leaves it.
 
 /// Returns the text with unsafe characters (control characters, those that reorder text or are not seen, and
 /// those that XML forbids) replaced by U+FFFD. The contract's `is_hidden` is for terminals; output bytes must not depend on
 /// it, since no fingerprint covers the contract.
-pub fn visible(text: &str) -> String {
+pub fn escape_controls(text: &str) -> String {
     text.chars()
         .map(|character| match character {
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' => '\u{fffd}',
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn hostile_text_is_harmless_everywhere() {
         let hostile = "<script>\"a\"|'b'&`c`\u{202e}\u{0}";
-        let text = visible(hostile);
+        let text = escape_controls(hostile);
         assert_eq!(text, "<script>\"a\"|'b'&`c`\u{fffd}\u{fffd}");
         assert_eq!(markup(&text), "&lt;script&gt;&quot;a&quot;|&#39;b&#39;&amp;`c`\u{fffd}\u{fffd}");
         assert_eq!(csv("a,\"b\""), "\"a,\"\"b\"\"\"");

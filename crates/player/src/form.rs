@@ -31,10 +31,10 @@ const WORDS: &str = "words";
 pub fn vocabulary(name: &str) -> Result<Vocabulary, String> {
     if name == WORDS {
         let count = words::VOCABULARY as u16;
-        let longest = words::USUAL_CONTEXT as u32;
+        let longest = words::DEFAULT_CONTEXT as u32;
         return Ok(Vocabulary { form: name.to_owned(), version: VERSION, inputs: count, targets: count, longest });
     }
-    Form::named(name).map(Form::vocabulary).map_err(|error| format!("{error}, {WORDS}"))
+    Form::of_name(name).map(Form::vocabulary).map_err(|error| format!("{error}, {WORDS}"))
 }
 
 impl Form {
@@ -68,7 +68,7 @@ impl Form {
     ///
     /// # Errors
     /// There is no form of this name; the error lists all.
-    pub fn named(name: &str) -> Result<Self, String> {
+    pub fn of_name(name: &str) -> Result<Self, String> {
         let all = Form::ALL.map(Form::name).join(", ");
         let found = Form::ALL.into_iter().find(|form| form.name() == name);
         found.ok_or_else(|| format!("there is no form `{name}`; there are {all}"))

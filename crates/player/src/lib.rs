@@ -17,9 +17,9 @@ pub mod sample;
 pub use answer::Answer;
 pub use form::{Form, vocabulary};
 pub use game::GameSoFar;
-pub use play::Attempt;
+pub use play::SampledAnswer;
 pub use player::Player;
-pub use question::{CannotAnswer, Question};
+pub use question::{AnswerError, Question};
 pub use rules::{ChosenMove, PlayRules};
 
 #[cfg(test)]

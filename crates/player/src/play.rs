@@ -1,15 +1,15 @@
 //! A model's moves in play.
 
 use cwm_policy::actions::legal_actions;
-use cwm_policy::answers::{Reading, read};
+use cwm_policy::answers::{MoveReading, read};
 use cwm_policy::inputs::board::Board;
 
 use crate::likelihood::{draw, ln_likelihood, ln_likelihoods_among};
-use crate::{CannotAnswer, GameSoFar, Player};
+use crate::{AnswerError, GameSoFar, Player};
 
 /// An answer in play.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub enum SampledAnswer {
     /// A legal move, by its id.
     Move(u16),
     /// Another answer, in words.
@@ -22,7 +22,7 @@ impl Player {
     ///
     /// # Errors
     /// There is no room for an answer, or the form cannot write the game.
-    pub fn legal_moves(&self, game: &GameSoFar) -> Result<Vec<(u16, f64)>, CannotAnswer> {
+    pub fn legal_moves(&self, game: &GameSoFar) -> Result<Vec<(u16, f64)>, AnswerError> {
         let (so_far, first) = self.read_game(self.read_in_play(game)?);
         let legal = legal_actions(game.position());
         if self.form().end().is_none() {
@@ -48,7 +48,7 @@ impl Player {
         game: &GameSoFar,
         temperature: f64,
         uniform: &mut dyn FnMut() -> f64,
-    ) -> Result<Attempt, CannotAnswer> {
+    ) -> Result<SampledAnswer, AnswerError> {
         let (so_far, mut logits) = self.read_game(self.read_in_play(game)?);
         let mut answer = Vec::new();
         loop {
@@ -61,12 +61,12 @@ impl Player {
         }
         let text = self.form().text(&answer);
         Ok(match read(game.position(), self.form().notation(), &text) {
-            Reading::Legal(action) => Attempt::Move(action),
-            Reading::Illegal | Reading::Unreadable => Attempt::Illegal(text),
+            MoveReading::Legal(action) => SampledAnswer::Move(action),
+            MoveReading::Illegal | MoveReading::Unreadable => SampledAnswer::Illegal(text),
         })
     }
 
-    fn read_in_play(&self, game: &GameSoFar) -> Result<Vec<u16>, CannotAnswer> {
-        self.read(|| Board::of(game.position()).map_err(|error| CannotAnswer::Form(error.to_string())), Some(game))
+    fn read_in_play(&self, game: &GameSoFar) -> Result<Vec<u16>, AnswerError> {
+        self.read(|| Board::of(game.position()).map_err(|error| AnswerError::Form(error.to_string())), Some(game))
     }
 }

@@ -6,7 +6,9 @@ use cwm_contract::Failure;
 use cwm_models::checkpoint::{self, DESCRIPTION_FILE, Description};
 use cwm_models::device;
 use cwm_models::worker_pool::on_one_thread;
-use cwm_models::{After, Cache, Device, DeviceWeights, ForwardPass, IncrementalNetwork, Network, Precision, Tokens};
+use cwm_models::{
+    Cache, ContinuationPoint, Device, DeviceWeights, ForwardPass, IncrementalNetwork, Network, Precision, Tokens,
+};
 use cwm_sequences::Vocabulary;
 
 use crate::Form;
@@ -24,7 +26,7 @@ pub struct Player {
     description: Description,
     network: Network,
     device_weights: DeviceWeights<'static>,
-    kept: ReadCache,
+    read_cache: ReadCache,
 }
 
 impl Player {
@@ -54,7 +56,7 @@ impl Player {
             return Err(unusable(&path, "its weights are not all finite".to_owned()));
         }
         let device_weights = DeviceWeights::owned(&weights, device);
-        Ok(Player { form, description, network, device_weights, kept: ReadCache::default() })
+        Ok(Player { form, description, network, device_weights, read_cache: ReadCache::default() })
     }
 
     /// The same player, whose matrix products round operands to `precision`; by default they do not.
@@ -65,7 +67,7 @@ impl Player {
         device::check_precision(ForwardPass::evaluation(&self.device_weights).device(), precision)?;
         self.device_weights = self.device_weights.with_precision(precision);
         // What was read in another precision.
-        self.kept = ReadCache::default();
+        self.read_cache = ReadCache::default();
         Ok(self)
     }
 
@@ -116,8 +118,8 @@ impl Player {
             let (x, cache) = match earlier {
                 None => model.start(&pass, &tokens),
                 Some((cache, after)) => {
-                    let after = after.iter().map(|&(sequence, steps)| After { sequence, steps });
-                    model.go_on(&pass, cache, &after.collect::<Vec<_>>(), &tokens)
+                    let after = after.iter().map(|&(sequence, steps)| ContinuationPoint { sequence, steps });
+                    model.continue_from(&pass, cache, &after.collect::<Vec<_>>(), &tokens)
                 }
             };
             if rows.is_empty() {
@@ -139,8 +141,8 @@ impl Player {
     }
 
     /// The cache of the games that it read last.
-    pub(crate) fn kept(&self) -> &ReadCache {
-        &self.kept
+    pub(crate) fn read_cache(&self) -> &ReadCache {
+        &self.read_cache
     }
 }
 

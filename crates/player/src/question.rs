@@ -12,7 +12,7 @@ use crate::{Form, GameSoFar, Player};
 
 /// A reason for which a model cannot answer in a position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CannotAnswer {
+pub enum AnswerError {
     /// The game is too long for it.
     #[error("the game has no room for an answer within the {0} tokens that the model reads")]
     ContextFull(usize),
@@ -48,7 +48,7 @@ impl Player {
     ///
     /// # Panics
     /// `best` is not legal.
-    pub fn question(&self, board: &Board, game: Option<&GameSoFar>, best: u16) -> Result<Question, CannotAnswer> {
+    pub fn question(&self, board: &Board, game: Option<&GameSoFar>, best: u16) -> Result<Question, AnswerError> {
         let legal = legal_actions(board.position());
         assert!(legal.contains(&best), "move {best} is not legal");
         Ok(Question {
@@ -61,9 +61,9 @@ impl Player {
     /// The tokens before an answer, with room for it.
     pub(crate) fn read(
         &self,
-        board: impl FnOnce() -> Result<Board, CannotAnswer>,
+        board: impl FnOnce() -> Result<Board, AnswerError>,
         game: Option<&GameSoFar>,
-    ) -> Result<Vec<u16>, CannotAnswer> {
+    ) -> Result<Vec<u16>, AnswerError> {
         let tokens = match self.form() {
             Form::Board => std::iter::once(0).chain(board()?.ids().map(u16::from)).collect(),
             Form::Prompt => ids(prompt::ids(&prompt::question_in_play(&board()?))),
@@ -72,7 +72,7 @@ impl Player {
         };
         let answer = self.form().end().map_or(1, |(_, most)| most);
         let context = self.context();
-        if tokens.len() + answer - 1 > context { Err(CannotAnswer::ContextFull(context)) } else { Ok(tokens) }
+        if tokens.len() + answer - 1 > context { Err(AnswerError::ContextFull(context)) } else { Ok(tokens) }
     }
 
     /// The tokens of a legal move as an answer.
@@ -91,12 +91,12 @@ impl Player {
 }
 
 /// The moves of a game that a form writes from the first on.
-fn from_initial_position(game: Option<&GameSoFar>) -> Result<impl Iterator<Item = Move> + '_, CannotAnswer> {
-    let game = game.ok_or_else(|| CannotAnswer::Form("the model reads games, and none is given".to_owned()))?;
+fn from_initial_position(game: Option<&GameSoFar>) -> Result<impl Iterator<Item = Move> + '_, AnswerError> {
+    let game = game.ok_or_else(|| AnswerError::Form("the model reads games, and none is given".to_owned()))?;
     if *game.start() == Chess::default() {
         return Ok(game.moves().iter().copied());
     }
-    Err(CannotAnswer::Form(
+    Err(AnswerError::Form(
         "the model reads games from the initial position on, and this one begins at another".to_owned(),
     ))
 }

@@ -25,7 +25,7 @@ pub(crate) struct ReadSequences<'p> {
     player: &'p Player,
     sequences: Vec<Vec<u16>>,
     /// The model and the cache of these sequences, if it is incremental.
-    on: Option<(IncrementalNetwork<'p>, Cache)>,
+    incremental: Option<(IncrementalNetwork<'p>, Cache)>,
 }
 
 /// Parts of the games that were read last, of as many as the machine has cores.
@@ -71,10 +71,10 @@ impl Player {
     pub(crate) fn read_batch(&self, sequences: Vec<Vec<u16>>, last: &[usize]) -> (ReadSequences<'_>, Vec<Rows>) {
         let Some(model) = self.incremental() else {
             let logits = self.logits(&sequences, last);
-            return (ReadSequences { player: self, sequences, on: None }, logits);
+            return (ReadSequences { player: self, sequences, incremental: None }, logits);
         };
         let (logits, cache) = self.logits_on(model, None, &sequences, last);
-        (ReadSequences { player: self, sequences, on: Some((model, cache)) }, logits)
+        (ReadSequences { player: self, sequences, incremental: Some((model, cache)) }, logits)
     }
 
     /// Reads a game, of which parts may be kept; gives also the logits after its last token. There is at least one.
@@ -92,15 +92,15 @@ impl Player {
         };
         // The last token is in no part that is kept, so that there always is one to pass.
         let in_parts = (tokens.len() - 1) / PART * PART;
-        let mut cache = self.kept().take(&tokens[..in_parts]);
+        let mut cache = self.read_cache().take(&tokens[..in_parts]);
         for begin in (cache.as_ref().map_or(0, Cache::steps)..in_parts).step_by(PART) {
             cache = Some(pass(cache, begin, begin + PART, 0).1);
         }
         if let Some(cache) = cache.clone() {
-            self.kept().put(Parts { tokens: tokens[..in_parts].to_vec(), cache });
+            self.read_cache().put(Parts { tokens: tokens[..in_parts].to_vec(), cache });
         }
         let (logits, cache) = pass(cache, in_parts, tokens.len(), 1);
-        (ReadSequences { player: self, sequences: vec![tokens], on: Some((model, cache)) }, only(logits))
+        (ReadSequences { player: self, sequences: vec![tokens], incremental: Some((model, cache)) }, only(logits))
     }
 }
 
@@ -111,7 +111,7 @@ impl ReadSequences<'_> {
         if last.iter().all(|&tokens| tokens == 0) {
             return vec![Rows::new(); tokens.len()];
         }
-        if let Some((model, cache)) = &self.on {
+        if let Some((model, cache)) = &self.incremental {
             return self.player.logits_on(*model, Some((cache, after)), tokens, &last).0;
         }
         let whole = after

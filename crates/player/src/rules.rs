@@ -5,7 +5,7 @@ use cwm_policy::actions::move_of;
 use shakmaty::{Chess, Move, Position};
 
 use crate::likelihood::draw;
-use crate::{Attempt, CannotAnswer, GameSoFar, Player};
+use crate::{AnswerError, GameSoFar, Player, SampledAnswer};
 
 /// The rules of a model's play.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ impl Player {
         game: &GameSoFar,
         is_excluded: &dyn Fn(Move) -> bool,
         uniform: &mut dyn FnMut() -> f64,
-    ) -> Result<ChosenMove, CannotAnswer> {
+    ) -> Result<ChosenMove, AnswerError> {
         let position = game.position();
         let all_are_excluded = position.legal_moves().into_iter().all(is_excluded);
         let is_excluded = |played| !all_are_excluded && is_excluded(played);
@@ -58,8 +58,8 @@ impl Player {
         };
         for attempt in 0..attempts {
             match self.attempt(game, rules.temperature(attempt), uniform)? {
-                Attempt::Illegal(answer) => chosen.illegal.push(answer),
-                Attempt::Move(action) => {
+                SampledAnswer::Illegal(answer) => chosen.illegal.push(answer),
+                SampledAnswer::Move(action) => {
                     let played = move_of_action(position, action);
                     if !is_excluded(played) {
                         chosen.played = Some(played);

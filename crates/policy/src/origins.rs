@@ -28,7 +28,7 @@ impl WordSet {
 
     /// The words that are in both sets.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn intersection(self, other: Self) -> Self {
         WordSet(self.0 & other.0)
     }
 

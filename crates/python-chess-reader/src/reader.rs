@@ -43,7 +43,7 @@ pub struct Reader<R> {
     /// Variations that are open around one that is not read because of an illegal move, itself included.
     skipped: usize,
     /// True if the rest of the game's moves is ignored.
-    deaf: bool,
+    ignores_moves: bool,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -58,7 +58,7 @@ impl<R: BufRead> Reader<R> {
             boards: Vec::new(),
             open: Vec::new(),
             skipped: 0,
-            deaf: false,
+            ignores_moves: false,
         }
     }
 
@@ -76,7 +76,7 @@ impl<R: BufRead> Reader<R> {
         self.tree.clear();
         self.boards.clear();
         self.open.clear();
-        (self.error, self.skipped, self.deaf) = (None, 0, false);
+        (self.error, self.skipped, self.ignores_moves) = (None, 0, false);
         self.next_line()?;
         self.offset = self.lines.start();
         while let Some(rest) = self.line().strip_prefix("\u{feff}".as_bytes()) {
@@ -115,12 +115,12 @@ impl<R: BufRead> Reader<R> {
 
     fn next_piece(&mut self) -> io::Result<()> {
         if let Some(bad) = self.lines.advance()? {
-            self.stumble(ReadError::NotUtf8(bad));
+            self.record_error(ReadError::NotUtf8(bad));
         }
         Ok(())
     }
 
-    fn stumble(&mut self, error: ReadError) {
+    fn record_error(&mut self, error: ReadError) {
         self.error.get_or_insert(error);
     }
 
@@ -138,7 +138,7 @@ impl<R: BufRead> Reader<R> {
             } else if self.line().starts_with(b"[") {
                 blank_before = false;
                 if self.lines.is_cut() {
-                    self.stumble(ReadError::TooLong(self.lines.start()));
+                    self.record_error(ReadError::TooLong(self.lines.start()));
                 } else if let Ok(line) = std::str::from_utf8(self.lines.line()) {
                     self.tags.read_line(line);
                 }
@@ -157,7 +157,7 @@ impl<R: BufRead> Reader<R> {
                 self.boards.push((position, None));
                 self.open.push(0);
             }
-            None => self.deaf = true,
+            None => self.ignores_moves = true,
         }
     }
 
@@ -181,7 +181,7 @@ impl<R: BufRead> Reader<R> {
                 // What follows a comment is not looked at as a line, nor is the next piece of one.
                 while self.read_words()? {}
                 while self.lines.is_cut() {
-                    self.stumble(ReadError::TooLong(self.lines.start()));
+                    self.record_error(ReadError::TooLong(self.lines.start()));
                     self.next_piece()?;
                     while self.read_words()? {}
                 }
@@ -200,17 +200,17 @@ impl<R: BufRead> Reader<R> {
                 Word::LineComment => break,
                 Word::Comment => {
                     self.skip_comment(end)?;
-                    if !self.deaf && self.skipped == 0 && self.tree.annotate().is_err() {
-                        self.go_deaf(ReadError::Exception(place));
+                    if !self.ignores_moves && self.skipped == 0 && self.tree.annotate().is_err() {
+                        self.stop_reading_moves(ReadError::Exception(place));
                     }
                     return Ok(true);
                 }
-                _ if self.deaf => {}
+                _ if self.ignores_moves => {}
                 _ => {
                     if self.take(word).is_err() {
-                        self.go_deaf(ReadError::Exception(place));
+                        self.stop_reading_moves(ReadError::Exception(place));
                     } else if self.boards.len() > MAX_MOVES {
-                        self.go_deaf(ReadError::TooLong(place));
+                        self.stop_reading_moves(ReadError::TooLong(place));
                     }
                 }
             }
@@ -219,9 +219,9 @@ impl<R: BufRead> Reader<R> {
         Ok(false)
     }
 
-    fn go_deaf(&mut self, error: ReadError) {
-        self.stumble(error);
-        self.deaf = true;
+    fn stop_reading_moves(&mut self, error: ReadError) {
+        self.record_error(error);
+        self.ignores_moves = true;
     }
 
     /// Goes behind the end of a comment that begins before byte `at` of the line, or to the end of the text.

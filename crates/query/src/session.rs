@@ -129,18 +129,17 @@ impl Session {
     /// # Errors
     /// It is no query, or would change something; it names what is not there.
     pub async fn execute(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
-        let plan =
-            self.context.state().create_logical_plan(query).await.map_err(|error| self.not_understood(&error))?;
+        let plan = self.context.state().create_logical_plan(query).await.map_err(|error| self.query_failure(&error))?;
         let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_queries.verify_plan(&plan).map_err(|error| {
             Failure::input(format!("only queries are answered, and nothing is changed: {}", error_message(&error)))
                 .hint("a query begins with SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES or EXPLAIN")
         })?;
         let frame = DataFrame::new(self.context.state(), plan);
-        frame.execute_stream().await.map_err(|error| self.not_understood(&error))
+        frame.execute_stream().await.map_err(|error| self.query_failure(&error))
     }
 
-    fn not_understood(&self, error: &DataFusionError) -> Failure {
+    fn query_failure(&self, error: &DataFusionError) -> Failure {
         Failure::input(query_message(error)).hint(suggestions::hint(error, &self.tables))
     }
 }

@@ -16,8 +16,8 @@ pub fn write_line(mut writer: impl Write, value: &impl Serialize) -> io::Result<
     writer.write_all(b"\n")
 }
 
-/// Reads each line of `file` (its name in messages) with `read`, which returns what is wrong. Blank lines and a byte order mark at the
-/// beginning are skipped.
+/// Reads each line of `file` (its name in messages) with `read`, which returns what is wrong. Blank lines and a byte order mark
+/// at the beginning are skipped.
 ///
 /// # Errors
 ///

@@ -47,7 +47,7 @@ pub enum MoveFault {
     /// Another legal move than the right one.
     LegalButWrong,
     /// The answer that there is no move.
-    SaysNone,
+    NoMove,
 }
 
 impl MoveFault {
@@ -57,7 +57,7 @@ impl MoveFault {
             MoveFault::IllegalMove => "illegal_move",
             MoveFault::NotAMove => "not_a_move",
             MoveFault::LegalButWrong => "legal_but_wrong",
-            MoveFault::SaysNone => "says_none",
+            MoveFault::NoMove => "says_none",
         }
     }
 }
@@ -131,7 +131,7 @@ impl SoundKey {
         let sound = answer.as_ref().map(is_right);
         let fault = match (self.form, &self.position, answer) {
             (Form::Move, Some(position), answer) if sound != Some(true) => Some(match answer {
-                None if is_none(text) => MoveFault::SaysNone,
+                None if is_none(text) => MoveFault::NoMove,
                 Some(moves) if moves.len() == 1 => match moves.iter().all(|one| is_legal(position, one)) {
                     true => MoveFault::LegalButWrong,
                     false => MoveFault::IllegalMove,

@@ -87,7 +87,7 @@ fn wrong_moves_have_their_faults() {
     assert_eq!(fault("Kh9"), Some(MoveFault::NotAMove));
     assert_eq!(fault("h3h2, h3g3"), Some(MoveFault::NotAMove));
     assert_eq!(fault("There is none"), Some(MoveFault::NotAMove));
-    assert_eq!(fault("No legal move"), Some(MoveFault::SaysNone));
+    assert_eq!(fault("No legal move"), Some(MoveFault::NoMove));
     assert_eq!(judge.judge("I resign", Length::default()).fault, None, "no answer at all");
     let legal = judge.chance();
     assert!((0.01..0.1).contains(&legal), "{legal}");

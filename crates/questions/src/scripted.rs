@@ -40,7 +40,7 @@ pub fn answer_at_random(item: &Item, seed: u64, sample: u64) -> Result<String, F
     let choices = match task.form() {
         Form::Move => {
             let position = Position::of_fen(&item.input).map_err(fault)?;
-            let moves = truth::on_position(Task::LegalMoveAll, &position, None, Keys::Sound).unwrap_or_default();
+            let moves = truth::answer_in_position(Task::LegalMoveAll, &position, None, Keys::Sound).unwrap_or_default();
             moves.split(", ").map(str::to_owned).collect()
         }
         Form::Centipawns => truth::grid(item).map_err(fault)?.iter().map(i64::to_string).collect(),

@@ -59,7 +59,7 @@ pub struct Length {
 }
 
 impl Length {
-    fn is_cut(self) -> bool {
+    fn is_truncated(self) -> bool {
         let lengths = self.completion_tokens.zip(self.max_tokens);
         lengths.is_some_and(|(tokens, allowed)| tokens as f64 >= allowed as f64 * CUT)
     }
@@ -68,7 +68,7 @@ impl Length {
 /// The verdict on the extracted text of an answer.
 pub fn verdict(extracted: Option<&str>, key: &str, answer_type: AnswerType, length: Length) -> PublishedVerdict {
     let lower = |text: &str| strip(&text.to_lowercase()).to_owned();
-    if length.is_cut() {
+    if length.is_truncated() {
         return PublishedVerdict::MaxTokenReached;
     }
     let Some(extracted) = extracted else { return PublishedVerdict::FormatError };

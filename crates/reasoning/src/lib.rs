@@ -1,5 +1,5 @@
-//! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified, with
-//! their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models
+//! *Reasoning through chess*: positions as text, values of moves, system messages; the four tasks whose answers can be verified,
+//! with their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models
 //! are fine-tuned on.
 //!
 //! This crate must not know engines, models, tokens, or files of answers.
@@ -27,7 +27,7 @@ mod verifier;
 
 pub use claims::{ClaimRule, Claims, MoveClaim, PieceClaim, claims};
 pub use direct::best_move;
-pub use draws::Draws;
+pub use draws::RandomChoices;
 pub use example::{Example, Message, MessageRole, read_examples};
 pub use facts::{CapturePair, FactKind, Facts, factual};
 pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_item};
@@ -36,7 +36,7 @@ pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
 pub use reading::{ReadAnswer, Reading};
-pub use reward::{AnswerVerdict, JudgedAnswer, RewardOptions};
+pub use reward::{AnswerVerdict, RewardOptions, VerifiedAnswer};
 pub use search::{MATE, ScoredMove, VerbalisedSearch, Wording, verbalised};
 pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};
 pub use values::Scaling;

@@ -7,7 +7,7 @@ use shakmaty::{Chess, Move, Position};
 
 use crate::board::BoardForm;
 use crate::direct::direct;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::example::Example;
 use crate::pieces::uci;
 
@@ -26,7 +26,7 @@ pub fn best_line<E>(
     form: BoardForm,
     line: &[Move],
     start: Score,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
     value: impl FnOnce(&Chess) -> Result<Score, E>,
 ) -> Result<Option<Example>, E> {
     let plies = draws.between(*PLIES.start(), *PLIES.end()) as usize;
@@ -125,7 +125,7 @@ mod tests {
     fn a_line_without_a_value_is_no_example() {
         let position = Chess::default();
         let line = [position.legal_moves()[0]];
-        let mut draws = Draws::new("best_line", 0, 0);
+        let mut draws = RandomChoices::new("best_line", 0, 0);
         let value = |_: &Chess| -> Result<Score, String> { Err("not reached".to_owned()) };
         let built = best_line(&position, BoardForm::Fen, &line, Score::Centipawns(3), &mut draws, value);
         assert_eq!(built, Ok(None));

@@ -34,16 +34,16 @@ impl MoveMeasures {
             trivial: Some(TRIVIAL.contains(&uci)),
             best: Some(win == best),
             win_loss: Some(best - win),
-            cp_loss: Some((bounded(best) - bounded(win)).min(MOST)),
+            cp_loss: Some((bounded(best) - bounded(win)).min(MAX_CENTIPAWNS)),
         }
     }
 }
 
 /// The most centipawns of a value, and of a loss.
-const MOST: f64 = 1_000.;
+const MAX_CENTIPAWNS: f64 = 1_000.;
 
 fn bounded(win: f64) -> f64 {
-    centipawns(win).clamp(-MOST, MOST)
+    centipawns(win).clamp(-MAX_CENTIPAWNS, MAX_CENTIPAWNS)
 }
 
 #[cfg(test)]

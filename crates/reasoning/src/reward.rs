@@ -56,7 +56,7 @@ impl AnswerVerdict {
 
 /// A judged answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JudgedAnswer {
+pub struct VerifiedAnswer {
     /// The answer that was read.
     pub read: Option<ReadAnswer>,
     /// The verdict on it.

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Position};
 use crate::claims::{ClaimRule, Claims, claims};
 use crate::measures::MoveMeasures;
 use crate::reading::{ReadAnswer, read};
-use crate::reward::{self, JudgedAnswer, RewardOptions};
+use crate::reward::{self, RewardOptions, VerifiedAnswer};
 use crate::task::ReasoningTask;
 use crate::values::Values;
 
@@ -37,8 +37,8 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// The item is not graded, its task is not one of the four, its input is no position, or its key or its metadata is not what the
-    /// task needs.
+    /// The item is not graded, its task is not one of the four, its input is no position, or its key or its metadata is not what
+    /// the task needs.
     pub fn new(item: &Item) -> Result<Verifier, Failure> {
         Verifier::of_item(item).map_err(|wrong| Failure::input(format!("{}: {wrong}", item.task_id)))
     }
@@ -95,7 +95,7 @@ impl Verifier {
     }
 
     /// Judges the text of an answer.
-    pub fn judge(&self, text: &str, options: &RewardOptions) -> JudgedAnswer {
+    pub fn judge(&self, text: &str, options: &RewardOptions) -> VerifiedAnswer {
         let read = read(text, self.task.wants_a_list(), options.reading);
         let (one, list) = match &read {
             Some(ReadAnswer::Move(one)) => (Some(one.as_str()), None),
@@ -113,12 +113,12 @@ impl Verifier {
                 (verdict, Some(score), score)
             }
         };
-        JudgedAnswer { read, verdict, score, reward }
+        VerifiedAnswer { read, verdict, score, reward }
     }
 
     /// The measures of the answered move; each is none if no legal move was answered, or if the task is not
     /// [`ReasoningTask::PredictMove`].
-    pub fn measures(&self, judged: &JudgedAnswer) -> MoveMeasures {
+    pub fn measures(&self, judged: &VerifiedAnswer) -> MoveMeasures {
         match (&self.truth, &judged.read) {
             (Truth::Values(values), Some(ReadAnswer::Move(uci))) => MoveMeasures::of(values, uci),
             _ => MoveMeasures::default(),

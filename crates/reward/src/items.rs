@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cwm_contract::{Failure, RewardRequest};
 use cwm_questions::{UnknownTasks, read_item_files};
-use cwm_reasoning::{JudgedAnswer, Reading, RewardOptions, Scaling, Verifier};
+use cwm_reasoning::{Reading, RewardOptions, Scaling, VerifiedAnswer, Verifier};
 
 /// Items, and the options of rewards for answers to them.
 pub struct Items {
@@ -30,7 +30,7 @@ impl Items {
     }
 
     /// Judges an answer; none if there is no such item.
-    pub fn judge(&self, task_id: &str, text: &str) -> Option<JudgedAnswer> {
+    pub fn judge(&self, task_id: &str, text: &str) -> Option<VerifiedAnswer> {
         self.verifiers.get(task_id).map(|verifier| verifier.judge(text, &self.options))
     }
 }

@@ -155,7 +155,7 @@ impl EvaluatedPosition {
         let middle = self.middle + RIGHT_TO_CASTLE * self.rights();
         let mut value = (middle * phase + self.end * (FULL_PHASE - phase)) / FULL_PHASE;
         if value.abs() > 300 {
-            value += self.drive(if value > 0 { Color::White } else { Color::Black });
+            value += self.mop_up(if value > 0 { Color::White } else { Color::Black });
         }
         self.position.turn().fold_wb(value, -value) + 8
     }
@@ -169,17 +169,17 @@ impl EvaluatedPosition {
 
     /// Rewards a side that is far ahead for attacking the king: pieces close to it, and in the endgame the king at the
     /// edge and the kings together. Else a shallow search finds no mate. As White counts.
-    fn drive(&self, stronger: Color) -> i32 {
+    fn mop_up(&self, stronger: Color) -> i32 {
         let board = self.position.board();
         let (Some(own), Some(other)) = (board.king_of(stronger), board.king_of(!stronger)) else { return 0 };
         let hunters = board.by_color(stronger) & !board.pawns() & !board.kings();
-        let mut drive: i32 = hunters.into_iter().map(|square| 14 - 4 * square.distance(other) as i32).sum();
+        let mut mop_up: i32 = hunters.into_iter().map(|square| 14 - 4 * square.distance(other) as i32).sum();
         if self.phase <= 8 {
             let from_centre = |index: u32| (2 * index as i32 - 7).abs();
             let edge = from_centre(other.file() as u32) + from_centre(other.rank() as u32);
-            drive += 8 * edge - 6 * own.distance(other) as i32;
+            mop_up += 8 * edge - 6 * own.distance(other) as i32;
         }
-        stronger.fold_wb(drive, -drive)
+        stronger.fold_wb(mop_up, -mop_up)
     }
 }
 

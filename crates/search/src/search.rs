@@ -147,7 +147,7 @@ fn quiet(m: Move) -> bool {
 }
 
 /// Returns the priority of a move in the search: valuable pieces captured by cheap ones first.
-fn promise(m: Move, us: Color) -> i32 {
+fn priority(m: Move, us: Color) -> i32 {
     let capture = m.capture().map_or(0, |captured| 10_000 + 10 * material(captured) - material(m.role()));
     let promotion = match m.promotion() {
         Some(Role::Queen) => 9_000,
@@ -175,7 +175,7 @@ impl<'a> RankedMoves<'a> {
         let mut left = 0;
         for (place, &m) in moves.iter().enumerate() {
             if wanted(m) {
-                keys[left] = ((promise(m, us) + 0x8000) as u32 * PLACES) | (PLACES - 1 - place as u32);
+                keys[left] = ((priority(m, us) + 0x8000) as u32 * PLACES) | (PLACES - 1 - place as u32);
                 left += 1;
             }
         }

@@ -94,6 +94,6 @@ fn described(field: arrow_ipc::Field<'_>) -> String {
 }
 
 /// The error of a file that is none of these.
-pub fn not_one(path: &Path, what: impl std::fmt::Display) -> Failure {
+pub fn wrong_format(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::input(format!("{} is not a {NAME} file: {what}", path.display()))
 }

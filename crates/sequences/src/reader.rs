@@ -12,7 +12,7 @@ use cwm_contract::Failure;
 use memmap2::{Mmap, UncheckedAdvice};
 
 use crate::batch::Batch;
-use crate::format::{check, file_name, is_shard, not_one};
+use crate::format::{check, file_name, is_shard, wrong_format};
 use crate::{Sequence, Vocabulary};
 
 /// A folder of sequences, mapped into memory. Opening it reads headers alone.
@@ -41,7 +41,7 @@ impl Sequences {
             let (vocabulary, found) = open_file(&path, &buffer(&map))?;
             maps.push(map);
             if first.get_or_insert_with(|| vocabulary.clone()) != &vocabulary {
-                return Err(not_one(&path, "its vocabulary is not that of the first file"));
+                return Err(wrong_format(&path, "its vocabulary is not that of the first file"));
             }
             for batch in found.into_iter().filter(|batch| batch.len() > 0) {
                 starts.push(rows);
@@ -80,7 +80,7 @@ impl Sequences {
         let (path, batch) = &self.batches[at];
         let sequence = batch.row(row - self.starts[at]);
         let checked = sequence.and_then(|sequence| sequence.check(&self.vocabulary).map(|()| sequence));
-        checked.map(Some).map_err(|wrong| not_one(path, format!("row {row} of its folder: {wrong}")))
+        checked.map(Some).map_err(|wrong| wrong_format(path, format!("row {row} of its folder: {wrong}")))
     }
 
     /// Releases the pages of the files that were read, which the system counts as this process's memory: they are read anew
@@ -118,19 +118,19 @@ fn count(folder: &Path) -> Result<usize, Failure> {
 
 /// The vocabulary and the record batches of a file.
 fn open_file(path: &Path, file: &Buffer) -> Result<(Vocabulary, Vec<Batch>), Failure> {
-    let trailer = file.len().checked_sub(10).ok_or_else(|| not_one(path, "it is too short"))?;
+    let trailer = file.len().checked_sub(10).ok_or_else(|| wrong_format(path, "it is too short"))?;
     let mut end = [0; 10];
     end.copy_from_slice(&file[trailer..]);
-    let length = read_footer_length(end).map_err(|error| not_one(path, error))?;
-    let start = trailer.checked_sub(length).ok_or_else(|| not_one(path, "its footer is too long"))?;
-    let footer = root_as_footer(&file[start..trailer]).map_err(|error| not_one(path, error))?;
-    let schema = footer.schema().ok_or_else(|| not_one(path, "it has no schema"))?;
-    let vocabulary = check(schema).map_err(|wrong| not_one(path, wrong))?;
+    let length = read_footer_length(end).map_err(|error| wrong_format(path, error))?;
+    let start = trailer.checked_sub(length).ok_or_else(|| wrong_format(path, "its footer is too long"))?;
+    let footer = root_as_footer(&file[start..trailer]).map_err(|error| wrong_format(path, error))?;
+    let schema = footer.schema().ok_or_else(|| wrong_format(path, "it has no schema"))?;
+    let vocabulary = check(schema).map_err(|wrong| wrong_format(path, wrong))?;
     let blocks = footer.recordBatches().into_iter().flatten().enumerate();
     let batch = |(ordinal, block): (usize, &arrow_ipc::Block)| {
         let place = place(block, start).ok_or_else(|| "it lies outside the file".to_owned());
         let batch = place.and_then(|(header, body)| Batch::open(file, header, body));
-        batch.map_err(|wrong| not_one(path, format!("record batch {ordinal}: {wrong}")))
+        batch.map_err(|wrong| wrong_format(path, format!("record batch {ordinal}: {wrong}")))
     };
     Ok((vocabulary, blocks.map(batch).collect::<Result<_, _>>()?))
 }

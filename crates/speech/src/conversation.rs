@@ -3,8 +3,8 @@
 use cwm_questions::{Item, Metadata};
 
 use crate::answer::answer_words;
-use crate::ask::ask;
 use crate::position::position;
+use crate::question::question_words;
 use crate::{END, PositionForm};
 
 /// An example as words.
@@ -41,6 +41,6 @@ pub fn example_words(known: &Metadata, user: &str, target: &str, form: PositionF
 fn prompt(name: &str, fen: &str, known: &Metadata, user: &str, form: PositionForm) -> Result<Vec<u16>, String> {
     let position = position(fen)?;
     let mut words = form.words(&position);
-    words.extend(ask(name, known, &position, user)?);
+    words.extend(question_words(name, known, &position, user)?);
     Ok(words)
 }

@@ -1,14 +1,14 @@
-//! The small language: words for positions, questions about them, and answers, fewer than 256 in all, so that a small model learns to
-//! read and write them.
+//! The small language: words for positions, questions about them, and answers, fewer than 256 in all, so that a small model
+//! learns to read and write them.
 //!
 //! A prompt is the words of a position, then those of the question. An answer is the assistant's words, then the end
 //! word. This crate must not know models or files.
 
 mod answer;
-mod ask;
 mod conversation;
 mod facts;
 mod position;
+mod question;
 mod text;
 mod vocabulary;
 mod words;

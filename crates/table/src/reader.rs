@@ -27,21 +27,21 @@ impl<R: Row> TableReader<R> {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let file = fs_err::File::open(path)?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file.into_file());
-        let builder = builder.map_err(|error| not_one::<R>(path, error))?;
+        let builder = builder.map_err(|error| wrong_format::<R>(path, error))?;
         let metadata = builder.metadata().file_metadata();
-        let total = u64::try_from(metadata.num_rows()).map_err(|error| not_one::<R>(path, error))?;
+        let total = u64::try_from(metadata.num_rows()).map_err(|error| wrong_format::<R>(path, error))?;
         let pairs = metadata.key_value_metadata().into_iter().flatten();
         let description = pairs.into_iter().find(|pair| pair.key == R::KEY).and_then(|pair| pair.value.as_deref());
         let description = description.ok_or_else(|| {
-            let failure = not_one::<R>(path, format!("its metadata lack `{}`", R::KEY));
+            let failure = wrong_format::<R>(path, format!("its metadata lack `{}`", R::KEY));
             R::HINT.into_iter().fold(failure, Failure::hint)
         })?;
-        let description =
-            serde_json::from_str(description).map_err(|error| not_one::<R>(path, format!("`{}`: {error}", R::KEY)))?;
+        let description = serde_json::from_str(description)
+            .map_err(|error| wrong_format::<R>(path, format!("`{}`: {error}", R::KEY)))?;
         if let Some(what) = difference(builder.schema().fields(), R::schema().fields(), "") {
-            return Err(not_one::<R>(path, what).hint("docs/formats.md lists the columns"));
+            return Err(wrong_format::<R>(path, what).hint("docs/formats.md lists the columns"));
         }
-        let batches = builder.build().map_err(|error| not_one::<R>(path, error))?;
+        let batches = builder.build().map_err(|error| wrong_format::<R>(path, error))?;
         Ok(TableReader { path: path.to_owned(), description, total, batches, rows: Vec::new().into_iter(), read: 0 })
     }
 
@@ -66,17 +66,17 @@ impl<R: Row> Iterator for TableReader<R> {
             }
             let batch = match self.batches.next()? {
                 Ok(batch) => batch,
-                Err(error) => return Some(Err(not_one::<R>(&self.path, error))),
+                Err(error) => return Some(Err(wrong_format::<R>(&self.path, error))),
             };
             match R::rows(&batch, self.read) {
                 Ok(rows) => self.rows = rows.into_iter(),
-                Err(what) => return Some(Err(not_one::<R>(&self.path, what))),
+                Err(what) => return Some(Err(wrong_format::<R>(&self.path, what))),
             }
             self.read += batch.num_rows() as u64;
         }
     }
 }
 
-fn not_one<R: Row>(path: &Path, what: impl std::fmt::Display) -> Failure {
+fn wrong_format<R: Row>(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::input(format!("{} is not {} file: {what}", path.display(), R::FORMAT))
 }

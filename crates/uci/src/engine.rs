@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::Failure;
 use shakmaty_uci::{UciMessage, UciOptionConfig};
 
-use crate::fault::{Exchange, quoted};
+use crate::failure::{EngineRequest, quoted};
 use crate::options::{self, Settings};
-use crate::process::{ExchangeError, ExchangeLimits, Process, check_program};
+use crate::process::{Process, RequestError, RequestLimits, check_program};
 use crate::question::Question;
 use crate::search::{Answer, Limit, Reports};
 
@@ -68,7 +68,7 @@ impl Engine {
     /// # Errors
     /// The engine ends, takes too long, writes too much, is not understood, or answers with an illegal move; or the
     /// stage was cancelled. Then the engine has been killed, and every further query fails.
-    pub fn ask(&mut self, question: &Question, limit: &Limit) -> Result<Answer, Failure> {
+    pub fn query(&mut self, question: &Question, limit: &Limit) -> Result<Answer, Failure> {
         let fen = question.fen();
         let ready = self.ready("ucinewgame\nisready\n", Some(&fen));
         let answer = ready.and_then(|()| self.search(question, &fen, limit));
@@ -86,8 +86,13 @@ impl Engine {
 
     fn search(&mut self, question: &Question, fen: &str, limit: &Limit) -> Result<Answer, Failure> {
         let sent = format!("{}\n{}\n", question.command(), limit.command());
-        let exchange =
-            Exchange { awaited: "bestmove", sent: &sent, position: Some(fen), time: limit.time, bytes: SEARCH_BYTES };
+        let exchange = EngineRequest {
+            terminator: "bestmove",
+            sent: &sent,
+            position: Some(fen),
+            time: limit.time,
+            bytes: SEARCH_BYTES,
+        };
         let mut reports = Reports::default();
         let mut unread = None;
         let mut best = None;
@@ -124,7 +129,7 @@ impl Engine {
 
     /// The first exchange, which reads the engine's name and options.
     fn identify(&mut self, time: Duration) -> Result<(), Failure> {
-        let exchange = Exchange { awaited: "uciok", sent: "uci\n", position: None, time, bytes: START_BYTES };
+        let exchange = EngineRequest { terminator: "uciok", sent: "uci\n", position: None, time, bytes: START_BYTES };
         let (mut found_name, mut found_options) = (String::new(), Vec::new());
         self.exchange(&exchange, |line| {
             match line.parse() {
@@ -169,14 +174,15 @@ impl Engine {
 
     /// Sends commands, the last of which is `isready`, and waits for its answer.
     fn ready(&mut self, commands: &str, position: Option<&str>) -> Result<(), Failure> {
-        let exchange = Exchange { awaited: "readyok", sent: commands, position, time: READY_TIME, bytes: START_BYTES };
+        let exchange =
+            EngineRequest { terminator: "readyok", sent: commands, position, time: READY_TIME, bytes: START_BYTES };
         self.exchange(&exchange, |line| line == "readyok")
     }
 
     /// Sends commands and reads lines up to the one for which `is_last` is true.
-    fn exchange(&mut self, exchange: &Exchange<'_>, is_last: impl FnMut(&str) -> bool) -> Result<(), Failure> {
+    fn exchange(&mut self, exchange: &EngineRequest<'_>, is_last: impl FnMut(&str) -> bool) -> Result<(), Failure> {
         let end = Instant::now() + exchange.time;
-        let limits = ExchangeLimits { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
+        let limits = RequestLimits { end, bytes: exchange.bytes, cancellation: &self.settings.cancellation };
         let done = lines_until(&mut self.process, exchange.sent, &limits, is_last);
         done.map_err(|error| exchange.failure(&self.program, &self.process, error))
     }
@@ -185,9 +191,9 @@ impl Engine {
 fn lines_until(
     process: &mut Process,
     commands: &str,
-    limits: &ExchangeLimits<'_>,
+    limits: &RequestLimits<'_>,
     mut is_last: impl FnMut(&str) -> bool,
-) -> Result<(), ExchangeError> {
+) -> Result<(), RequestError> {
     process.send(commands, limits)?;
     while !is_last(&process.line(limits)?) {}
     Ok(())

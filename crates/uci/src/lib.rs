@@ -11,7 +11,7 @@
 //! This crate knows programs, their lines and their limits. It must not know pipelines, files of games, or models.
 
 mod engine;
-mod fault;
+mod failure;
 mod levels;
 mod options;
 mod process;

@@ -71,9 +71,9 @@ pub struct Answer {
     /// The lines of the last report of as many lines as any report had, the best first. Where the search ended within an
     /// iteration, one of them may be a bound. (Taking the last exact report of each line apart can give a move twice.)
     pub lines: Vec<Line>,
-    /// Nodes that the engine had searched when it reported the move that it plays as the best, and no other since; none if it reported
-    /// no nodes, or another move last.
-    pub held_since: Option<u64>,
+    /// Nodes that the engine had searched when it reported the move that it plays as the best, and no other since; none if it
+    /// reported no nodes, or another move last.
+    pub best_since_nodes: Option<u64>,
 }
 
 /// One `info` with a score.
@@ -130,7 +130,7 @@ pub struct Reports {
     /// The group that is arriving: its lines are in rising order.
     group: Vec<Report>,
     /// The best move of the last reports, and the nodes searched at the first of them.
-    held: Option<(UciMove, Option<u64>)>,
+    last_best: Option<(UciMove, Option<u64>)>,
 }
 
 impl Reports {
@@ -139,9 +139,9 @@ impl Reports {
         let nodes = info.nodes;
         let Some(report) = Report::new(info) else { return };
         if let Some(&best) = report.moves.first().filter(|_| report.line == 1)
-            && self.held.is_none_or(|(held, _)| held != best)
+            && self.last_best.is_none_or(|(last_best, _)| last_best != best)
         {
-            self.held = Some((best, nodes));
+            self.last_best = Some((best, nodes));
         }
         if self.group.last().is_some_and(|last| report.line <= last.line) {
             self.end_group();
@@ -162,10 +162,10 @@ impl Reports {
     /// The answer with this best move, or the move that is illegal.
     pub fn answer(mut self, position: &Chess, best: UciMove) -> Result<Answer, UciMove> {
         self.end_group();
-        let held_since = self.held.filter(|(held, _)| *held == best).and_then(|(_, nodes)| nodes);
+        let best_since_nodes = self.last_best.filter(|(last_best, _)| *last_best == best).and_then(|(_, nodes)| nodes);
         let best = best.to_move(position).map_err(|_| best)?;
         let exact = self.exact.map(|report| report.line(position)).transpose()?;
         let lines = self.longest.into_iter().map(|report| report.line(position)).collect::<Result<_, _>>()?;
-        Ok(Answer { best, exact, lines, held_since })
+        Ok(Answer { best, exact, lines, best_since_nodes })
     }
 }

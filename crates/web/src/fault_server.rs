@@ -80,7 +80,7 @@ impl Answer {
     }
 
     /// The same with a piece of the head replaced.
-    pub fn saying(mut self, from: &str, to: &str) -> Self {
+    pub fn with_head_replaced(mut self, from: &str, to: &str) -> Self {
         assert!(self.head.contains(from), "{from} is not in {}", self.head);
         self.head = self.head.replace(from, to);
         self
@@ -114,7 +114,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, answer, log) = (stream.expect("a connection"), answer.clone(), shared.clone());
-                std::thread::spawn(move || converse(stream, answer.as_ref(), &log));
+                std::thread::spawn(move || serve_connection(stream, answer.as_ref(), &log));
             }
         });
         Server { url: format!("{base}/games.pgn.zst"), base, log }
@@ -131,7 +131,7 @@ impl Server {
     }
 }
 
-fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, log: &Mutex<ServerLog>) {
+fn serve_connection(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, log: &Mutex<ServerLog>) {
     let Some(request) = read(&stream) else { return };
     let number = {
         let mut log = log.lock().expect("no panic");

@@ -14,9 +14,9 @@ pub struct Settings {
     /// Between two pieces of the body. There is no limit for the whole: months of games take hours.
     pub read: Duration,
     /// Before the second try; doubled with each further one in a row that gave nothing.
-    pub first_wait: Duration,
+    pub initial_backoff: Duration,
     /// Longest wait before a try, also where the server requires a longer one.
-    pub longest_wait: Duration,
+    pub max_backoff: Duration,
     /// Number of attempts in a row without success after which it fails.
     pub tries: u32,
     /// Number of connections that stay open for further requests.
@@ -33,8 +33,8 @@ impl Default for Settings {
             connect: Duration::from_secs(30),
             response: Duration::from_secs(60),
             read: Duration::from_secs(30),
-            first_wait: Duration::from_secs(1),
-            longest_wait: Duration::from_secs(60),
+            initial_backoff: Duration::from_secs(1),
+            max_backoff: Duration::from_secs(60),
             tries: 6,
             connections: 3,
             redirects: 10,
@@ -47,8 +47,8 @@ impl Settings {
     /// Returns the wait after `fruitless` attempts in a row without success; at least the time that the server
     /// requires, within reason.
     pub fn backoff(&self, fruitless: u32, requested: Option<Duration>) -> Duration {
-        let own = self.first_wait.saturating_mul(1 << fruitless.min(16));
-        own.max(requested.unwrap_or_default()).min(self.longest_wait)
+        let own = self.initial_backoff.saturating_mul(1 << fruitless.min(16));
+        own.max(requested.unwrap_or_default()).min(self.max_backoff)
     }
 }
 

@@ -55,8 +55,8 @@ pub fn command(shell: &[String], text: &str, inherited: &[String]) -> Command {
     command
 }
 
-/// Runs a command, whose output goes to this log, and waits for it. Processes that it leaves in the background are killed: they could
-/// still write to the result. After a request to stop, all of them are waited for.
+/// Runs a command, whose output goes to this log, and waits for it. Processes that it leaves in the background are killed: they
+/// could still write to the result. After a request to stop, all of them are waited for.
 ///
 /// # Errors
 /// Its shell cannot be started, or it ends with another status than 0, by a signal, or on request.

@@ -88,7 +88,7 @@ pub fn exec(
 }
 
 impl<'a> ExecProcess<'a> {
-    /// Takes the lock of the key in `store`, waiting for its present holder, and reads the action. Only under the lock it is
+    /// Takes the lock of the key in `store`, waiting for its present owner, and reads the action. Only under the lock it is
     /// certain that the action is still to be done: another executor may have recorded the result meanwhile, and have removed the
     /// work folder with the action file. Then there is nothing to do.
     ///
@@ -97,10 +97,10 @@ impl<'a> ExecProcess<'a> {
     pub fn begin(&self, store: &Store, files: &DigestCache) -> Result<Option<(KeyLock, ActionFile)>, ActionFailure> {
         let check = self.options.check;
         let mut reported = false;
-        let lock = store.lock_key(self.key, &self.options.requested_by, |holder| {
+        let lock = store.lock_key(self.key, &self.options.requested_by, |owner| {
             if !std::mem::replace(&mut reported, true) {
-                let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
-                self.messages.send(&ActionMessage::Waiting { holder });
+                let owner = owner.map_or_else(|| "another process".into(), ToString::to_string);
+                self.messages.send(&ActionMessage::Waiting { owner });
             }
             !self.cancellation.is_cancelled()
         });

@@ -12,8 +12,8 @@ use cwm_store::Difference;
 pub enum ActionMessage {
     /// Another process holds the key; this one waits.
     Waiting {
-        /// The holder for people: pid, host, command.
-        holder: String,
+        /// The owner for people: pid, host, command.
+        owner: String,
     },
     /// The work begins.
     Start,

@@ -84,11 +84,11 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// Returns a fault at a place.
     pub fn at(place: Place, message: impl Into<String>) -> Self {
-        Diagnostic { place: Some(place), ..Self::nowhere(message) }
+        Diagnostic { place: Some(place), ..Self::without_place(message) }
     }
 
     /// Returns a fault without a place in a text.
-    pub fn nowhere(message: impl Into<String>) -> Self {
+    pub fn without_place(message: impl Into<String>) -> Self {
         Diagnostic { message: message.into(), place: None, label: String::new(), related: Vec::new(), hint: None }
     }
 

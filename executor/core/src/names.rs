@@ -45,9 +45,9 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
 
 /// Returns the names as text, the first twelve of them; `None` without any.
 pub fn list_names(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
-    const SHOWN: usize = 12;
+    const MAX_LISTED: usize = 12;
     let mut names = names.into_iter().map(|name| format!("`{name}`")).peekable();
-    names.peek().is_some().then(|| list_some(names, SHOWN))
+    names.peek().is_some().then(|| list_some(names, MAX_LISTED))
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoi
 
 impl RunInputs<'_> {
     /// Resolves the action of a cell; its share of the machine and its causes are left open. `record` returns the records of its
-    /// sources. A source without one is no input of the action, and zeros stand for its digest: the key is not that of the cell then.
+    /// sources. A source without one is no input of the action, and zeros stand for its digest: the key is not that of the cell
+    /// then.
     ///
     /// # Errors
     /// An external file or a secret cannot be read.

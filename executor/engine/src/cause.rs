@@ -28,7 +28,7 @@ pub enum Cause {
     /// Another process builds the same key now.
     Running {
         /// The process.
-        holder: String,
+        owner: String,
     },
     /// The lock file names a result of this cell that the store has no record of.
     RecordMissing {

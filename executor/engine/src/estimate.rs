@@ -112,7 +112,7 @@ impl Estimates {
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, MeasuredRuns> = HashMap::new();
         // A result that was taken over took no time.
-        let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_recorded_by_hand();
+        let computed = |record: &&ActionRecord| !record.run_info.is_resumed && !record.is_recorded_by_hand();
         for record in records.iter().filter(computed) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);
@@ -122,8 +122,8 @@ impl Estimates {
             let sum = measured.entry(group).or_default();
             sum.runs += 1;
             sum.units += work.units;
-            sum.seconds += record.circumstances.wall_seconds;
-            sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes.saturating_sub(work.memory));
+            sum.seconds += record.run_info.wall_seconds;
+            sum.memory = sum.memory.max(record.run_info.peak_memory_bytes.saturating_sub(work.memory));
             for (name, output) in &record.outputs {
                 let bytes = sum.outputs.entry(name.clone()).or_default();
                 bytes.count += output.size;
@@ -131,7 +131,7 @@ impl Estimates {
             }
         }
         let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
-        let last = on_gpu.max_by_key(|record| record.circumstances.started);
+        let last = on_gpu.max_by_key(|record| record.run_info.started);
         let gpu = last.map_or("", device_of).to_owned();
         let (has_gpu_support, outputs, total) = (registry.has_gpu_support, HashMap::new(), TotalEstimate::default());
         let (busy, ends) = (0.0, HashMap::new());
@@ -230,7 +230,7 @@ fn units(work: &Work, output: &str) -> f64 {
 
 /// Returns the device of a run: a GPU by its name without its number, since GPUs of one name are equally fast.
 fn device_of(record: &ActionRecord) -> &str {
-    match record.circumstances.computed_on.as_deref() {
+    match record.run_info.computed_on.as_deref() {
         None | Some(PROCESSOR) => PROCESSOR,
         Some(gpu) => gpu.split_once(", ").map_or(gpu, |(_, name)| name),
     }

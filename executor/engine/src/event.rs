@@ -119,7 +119,7 @@ pub enum RunEvent {
         /// The cell.
         label: Label,
         /// That process.
-        holder: String,
+        owner: String,
     },
     /// The progress of a cell.
     Progress {
@@ -133,11 +133,11 @@ pub enum RunEvent {
         unit: String,
     },
     /// The activity of a cell changed.
-    Doing {
+    Activity {
         /// The cell.
         label: Label,
         /// The activity.
-        what: String,
+        activity: String,
     },
     /// A note of a cell that runs.
     Note {
@@ -197,7 +197,7 @@ pub enum RunEvent {
     },
     /// An artifact was exported.
     Exported {
-        /// `stage` or `stage.port`.
+        /// `stage` or `stage.output`.
         source: String,
         /// The file or folder.
         path: PathBuf,
@@ -273,7 +273,7 @@ pub enum RunEvent {
         /// Seconds from start to end.
         seconds: f64,
         /// The problems of remotes, a line each.
-        faults: Vec<String>,
+        errors: Vec<String>,
         /// The objects that were not transferred, with the reason, a line each.
         missing: Vec<String>,
     },
@@ -332,7 +332,7 @@ pub struct SkippedCell {
     pub because: Label,
     /// Others that it needs and that failed later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Label>,
+    pub failed_later: Vec<Label>,
 }
 
 /// Receives the events of a run.

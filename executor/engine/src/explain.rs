@@ -48,7 +48,7 @@ impl History {
     fn read(store: &Store) -> Self {
         let keys = store.keys().unwrap_or_default();
         let mut records: Vec<_> = keys.iter().filter_map(|key| store.actions(key).ok()).flatten().collect();
-        records.sort_by_key(|record| record.circumstances.started);
+        records.sort_by_key(|record| record.run_info.started);
         let mut history = History::default();
         for record in records.into_iter().map(Rc::new) {
             for output in record.outputs.values() {
@@ -62,7 +62,7 @@ impl History {
     /// Returns the last record of the stage of `label` that made `content`, of the same cell if there is one.
     fn producer(&self, content: &Digest, label: &Label) -> Option<&Rc<ActionRecord>> {
         let of_stage = self.producers.get(content)?.iter().filter(|record| record.label.stage == label.stage);
-        of_stage.max_by_key(|record| (record.label == *label, record.circumstances.started))
+        of_stage.max_by_key(|record| (record.label == *label, record.run_info.started))
     }
 }
 
@@ -218,7 +218,7 @@ impl<'a> Explainer<'a> {
             // The cell may have read another stage before.
             let Some(before) = self.history().producer(old, &self.inputs.cell(source).label) else { continue };
             let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
-            let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
+            let ran = reader.is_none_or(|reader| reader.run_info.started < record.run_info.started);
             if !ran || record.is_recorded_by_hand() {
                 changed.state = CellStatus::Differs;
             }

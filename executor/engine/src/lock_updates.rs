@@ -27,8 +27,8 @@ pub fn update_lock_file(plan: &Plan, mut locked: LockFile, records: &CellRecords
     locked.save()
 }
 
-/// Pins the downloads of the cells that are done. A cell that `ran` replaces an older pin; another cell does not. A run with `--set`
-/// pins as well, since a pin is a fact about a URL.
+/// Pins the downloads of the cells that are done. A cell that `ran` replaces an older pin; another cell does not. A run with
+/// `--set` pins as well, since a pin is a fact about a URL.
 ///
 /// # Errors
 /// The file of pins cannot be read or written.

@@ -96,8 +96,8 @@ impl<'a> RunInputs<'a> {
         Ok(None)
     }
 
-    /// Returns the keys of results that count for `key`, that of these components: itself, then those of older code whose change was
-    /// accepted.
+    /// Returns the keys of results that count for `key`, that of these components: itself, then those of older code whose change
+    /// was accepted.
     pub fn keys(&self, key: Key, components: &Components) -> impl Iterator<Item = Key> {
         [key].into_iter().chain(self.accepted.equivalent_keys(components))
     }

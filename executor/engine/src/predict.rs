@@ -44,7 +44,7 @@ struct Predictor<'a> {
     /// Cells whose files a reader needs.
     wanted: BTreeSet<usize>,
     /// Cells that are built again since files of them are missing. True if that was decided before any cell had run.
-    needed: BTreeMap<usize, bool>,
+    to_rebuild: BTreeMap<usize, bool>,
     /// Cells that run. True if they were submitted before any cell had run.
     runs: BTreeMap<usize, bool>,
 }
@@ -74,7 +74,7 @@ pub fn predict(
         forced_ancestors: depending_on(inputs, &cells, |index| force.contains(&index)),
         missing: HashMap::new(),
         wanted: BTreeSet::new(),
-        needed: BTreeMap::new(),
+        to_rebuild: BTreeMap::new(),
         runs: BTreeMap::new(),
     };
     predictor.run()?;
@@ -121,10 +121,10 @@ impl Predictor<'_> {
             Some(record) if !self.force.contains(&cell) => {
                 let is_wanted = self.scheduler.has_final_output(cell) || self.wanted.contains(&cell);
                 if is_wanted && self.is_rebuilt(cell, record)? {
-                    self.needed.entry(cell).or_insert(!self.has_begun);
+                    self.to_rebuild.entry(cell).or_insert(!self.has_begun);
                 }
                 let depends_on_forced = self.forced_ancestors.contains_key(&cell) && !self.runs.contains_key(&cell);
-                !is_built && self.needed.contains_key(&cell) || depends_on_forced
+                !is_built && self.to_rebuild.contains_key(&cell) || depends_on_forced
             }
             _ => !is_built,
         };
@@ -166,7 +166,7 @@ impl Predictor<'_> {
         }
         let others = |cell: usize| cache_status.key(cell).map(|key| &of_key[&key][..]).unwrap_or_default();
         let is_certain = |cell: &usize| {
-            let runs = self.runs_anyway(*cell) || self.needed.get(cell) == Some(&true);
+            let runs = self.runs_anyway(*cell) || self.to_rebuild.get(cell) == Some(&true);
             runs && (others(*cell).len() < 2 || self.runs.get(cell) == Some(&true))
         };
         let certain: BTreeSet<usize> = cells.iter().copied().filter(is_certain).collect();
@@ -186,7 +186,7 @@ impl Predictor<'_> {
                         Some(missing) => missing,
                         None => self.inputs.store.missing(record, self.inputs.files)?,
                     };
-                    if self.needed.contains_key(&index) {
+                    if self.to_rebuild.contains_key(&index) {
                         predicted.missing = missing;
                         if certain.contains(&index) { CellStatus::WouldRun } else { CellStatus::MayRun }
                     } else if let Some(forced) = self.forced_ancestors.get(&index) {

@@ -74,8 +74,8 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
 fn unfinished_attempt(store: &Store, key: &Key) -> Result<Option<Cause>> {
     let log = store.work(key).log();
     let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
-    if let Some(holder) = store.lock_owner(key)? {
-        return Ok(Some(Cause::Running { holder: holder.to_string() }));
+    if let Some(owner) = store.lock_owner(key)? {
+        return Ok(Some(Cause::Running { owner: owner.to_string() }));
     }
     Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
 }

@@ -59,8 +59,8 @@
 //! | `Running`, `Draining` | `StopRequested` | `Stopping` |
 //! | `Stopping` | `StopRequested` | `Killing` |
 //!
-//! Only in `Running` a cell becomes `Deciding`, and a `Backoff` ends by `Timer`. Cells that are `Queued` already still move when the
-//! scheduler receives their events; the engine starts none once the run drains.
+//! Only in `Running` a cell becomes `Deciding`, and a `Backoff` ends by `Timer`. Cells that are `Queued` already still move when
+//! the scheduler receives their events; the engine starts none once the run drains.
 //!
 //! # State of a key
 //!

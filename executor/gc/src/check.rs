@@ -27,7 +27,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                     "it notes what a lock file names, which `cwm store gc` may take unless that pipeline is run before";
                 findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
-            Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::about(path, TOO_NEW)),
+            Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::new(path, TOO_NEW)),
             Err(error) => return Err(error),
         }
     }
@@ -38,13 +38,13 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                 None => continue,
             },
             Err(error) if error.kind() == FileErrorKind::TooNew => {
-                findings.push(Finding::about(path, TOO_NEW));
+                findings.push(Finding::new(path, TOO_NEW));
                 continue;
             }
             Err(error) => format!("cannot be used: {error}"),
         };
         let remedy = format!("until `cwm store tag {name} --delete` takes the tag away, or `--replace` renews it");
-        findings.push(Finding::about(path, format!("{problem}; `cwm store gc` takes nothing {remedy}")));
+        findings.push(Finding::new(path, format!("{problem}; `cwm store gc` takes nothing {remedy}")));
     }
     Ok(findings)
 }

@@ -122,7 +122,8 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Makes a lock file a root before a run writes it for the first time: its results stay although the run is killed right after that.
+/// Makes a lock file a root before a run writes it for the first time: its results stay although the run is killed right after
+/// that.
 ///
 /// # Errors
 /// The store cannot be written.

@@ -23,7 +23,7 @@ pub struct StageUsage {
     /// Bytes of its work folders without checkpoints.
     pub work_bytes: u64,
     /// Bytes of its checkpoints.
-    pub kept_bytes: u64,
+    pub checkpoint_bytes: u64,
 }
 
 /// The size of a store.
@@ -86,7 +86,7 @@ impl Usage {
             if let Ok(action) = ActionFile::read(&work.folder) {
                 let stage = stages.entry(action.label.stage).or_default();
                 stage.work_bytes += work.bytes;
-                stage.kept_bytes += work.checkpoint_bytes;
+                stage.checkpoint_bytes += work.checkpoint_bytes;
             }
         }
         usage.stages = stages.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
@@ -105,6 +105,6 @@ impl Usage {
 
 impl StageUsage {
     fn bytes(&self) -> u64 {
-        self.own_bytes + self.shared_bytes + self.work_bytes + self.kept_bytes
+        self.own_bytes + self.shared_bytes + self.work_bytes + self.checkpoint_bytes
     }
 }

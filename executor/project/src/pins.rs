@@ -150,7 +150,7 @@ fn must_be_correct(file: LineFile<Pin>) -> Result<LineFile<Pin>, Error> {
         let hint = match problem.kind {
             ProblemKind::Conflict | ProblemKind::Contradiction => "keep the lines that are right",
             ProblemKind::Unreadable | ProblemKind::NoVersion => {
-                "put back what git has of this file, or remove the line: what comes next is pinned then"
+                "put back what git has of this file, or remove the line: the content fetched next is pinned"
             }
         };
         problems.push(Diagnostic::at(problem.place, problem.message.clone()).hint(hint));

@@ -16,7 +16,7 @@ use crate::lock_file::{LockFile, RunHeading, SetValues};
 const DIGITS: usize = 8;
 
 /// The name of the run without `--set`.
-pub const PLAIN: &str = ".";
+pub const RUN_WITHOUT_SET: &str = ".";
 
 /// Returns the folder of the lock files of runs with `--set`.
 pub fn folder(yaml: &Path) -> PathBuf {
@@ -32,11 +32,11 @@ pub fn lock_path(yaml: &Path, set: &SetValues) -> PathBuf {
     folder(yaml).join(&digest[..DIGITS]).with_extension("lock")
 }
 
-/// Returns the name of the run of a lock file: [`PLAIN`], or for a run with `--set` digits that [`named`] takes.
+/// Returns the name of the run of a lock file: [`RUN_WITHOUT_SET`], or for a run with `--set` digits that [`named`] takes.
 pub fn name(lock: &LockFile) -> String {
     match lock.run() {
         Some(_) => lock.path().file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        None => PLAIN.to_owned(),
+        None => RUN_WITHOUT_SET.to_owned(),
     }
 }
 

@@ -55,13 +55,13 @@ pub async fn fetch(
         return Ok(FetchOutcome::Stored);
     }
     let Some(mut part) = store.partial_object(&request.digest)? else { return Ok(FetchOutcome::Busy) };
-    let mut resumed_at = local(part.file.metadata())?.len();
+    let mut resumed_at = map_local(part.file.metadata())?.len();
     if resumed_at > request.size {
         resumed_at = 0;
     }
     progress.add(resumed_at);
     loop {
-        local(part.file.set_len(resumed_at))?;
+        map_local(part.file.set_len(resumed_at))?;
         let download = Download { client, part: &part, size: request.size, progress };
         if let Err(error) = download.fill(resumed_at).await {
             if matches!(error, RemoteError::Invalid(_) | RemoteError::NotFound) {
@@ -116,7 +116,7 @@ impl Download<'_> {
             // The server sends files only as a whole, or has a shorter one.
             Err(RemoteError::Refused(_)) if *at > 0 => {
                 *at = 0;
-                local(part.file.set_len(0))?;
+                map_local(part.file.set_len(0))?;
                 client.stream(&name, 0, size).await?
             }
             body => body?,
@@ -126,7 +126,7 @@ impl Download<'_> {
             if *at + length > size {
                 return Err(RemoteError::Invalid(format!("has more than its {size} bytes")));
             }
-            local(part.file.write_all_at(&piece, *at))?;
+            map_local(part.file.write_all_at(&piece, *at))?;
             *at += length;
             progress.add(length);
         }
@@ -134,6 +134,6 @@ impl Download<'_> {
     }
 }
 
-fn local<T>(result: std::io::Result<T>) -> Result<T> {
+fn map_local<T>(result: std::io::Result<T>) -> Result<T> {
     result.map_err(|error| RemoteError::Local(format!("cannot write a pulled file: {error}")))
 }

@@ -5,8 +5,8 @@
 //! result ([`result_of`]). There is one way to write it, and any other is refused.
 //!
 //! A record counts once the index names it: the index is written last. A push writes the record first, then lists the folder and
-//! writes an index of all that is there, until the index on the remote names all that is listed. If several processes do so at once,
-//! the last to write looks after all others have written their records: none is lost.
+//! writes an index of all that is there, until the index on the remote names all that is listed. If several processes do so at
+//! once, the last to write looks after all others have written their records: none is lost.
 
 use std::collections::BTreeMap;
 

@@ -69,7 +69,7 @@ impl Upload<'_> {
                 self.in_parts(multipart.as_ref(), &name, object).await?;
             }
             _ => {
-                client.put(&name, Bytes::from(local(std::fs::read(&object.path))?)).await?;
+                client.put(&name, Bytes::from(map_local(std::fs::read(&object.path))?)).await?;
                 progress.add(object.size);
             }
         }
@@ -112,7 +112,7 @@ impl Upload<'_> {
     ) -> Result<()> {
         let (client, size) = (self.client, object.size);
         let part_size = MIN_PART.max(size.div_ceil(MAX_PARTS).next_multiple_of(1 << 20));
-        let file = &local(File::open(&object.path))?;
+        let file = &map_local(File::open(&object.path))?;
         let found = std::fs::read(journal_path).ok().and_then(|text| serde_json::from_slice::<Journal>(&text).ok());
         let mut journal = match found.filter(|journal| journal.part_size == part_size) {
             Some(journal) => journal,
@@ -137,7 +137,7 @@ impl Upload<'_> {
                         Err(error) => Ok(Err(error)),
                     }
                 };
-                let uploaded = local(client.request(put).await?)?;
+                let uploaded = map_local(client.request(put).await?)?;
                 Ok::<_, RemoteError>((part, uploaded.content_id, length))
             })
             .buffer_unordered(CONCURRENT);
@@ -153,6 +153,6 @@ impl Upload<'_> {
     }
 }
 
-fn local<T>(result: std::io::Result<T>) -> Result<T> {
+fn map_local<T>(result: std::io::Result<T>) -> Result<T> {
     result.map_err(|error| RemoteError::Local(format!("cannot read a file to push: {error}")))
 }

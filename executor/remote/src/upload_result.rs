@@ -48,7 +48,7 @@ impl Upload<'_> {
         if self.force || !index.values().any(|result| *result == bundle.result) {
             let digest = Digest::of(&bundle.record);
             client.put(&layout::record(&bundle.key, &digest), Bytes::from(bundle.record.clone())).await?;
-            enter(client, &bundle.key, index, digest, bundle.result).await?;
+            add_to_index(client, &bundle.key, index, digest, bundle.result).await?;
         }
         Ok(TransferStats { seconds: self.progress.seconds(), ..stats })
     }
@@ -76,7 +76,7 @@ impl Upload<'_> {
 
 /// Enters a record, which is there, into the index of its key, beside all others that are there: until the index names all that are
 /// listed. Somebody else may write theirs meanwhile, without ours.
-async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, result: Digest) -> Result<()> {
+async fn add_to_index(client: &Client, key: &Key, mut current: Index, digest: Digest, result: Digest) -> Result<()> {
     for _ in 0..ROUNDS {
         let mut index = current.clone();
         index.insert(digest, result);
@@ -98,7 +98,7 @@ async fn enter(client: &Client, key: &Key, mut current: Index, digest: Digest, r
         client.put(&layout::index(key), Bytes::from(index::encode(&index))).await?;
         current = index_or_none(client, key).await?;
     }
-    Err(RemoteError::Unreachable("others write the same index without end".to_owned()))
+    Err(RemoteError::Unreachable("other uploads keep changing the same index".to_owned()))
 }
 
 /// The index of a key; an empty one in place of one that is wrong, which is replaced.

@@ -39,7 +39,7 @@ pub struct SubmittedTask {
     pub(super) entry: Option<QueueEntry>,
     /// The first and the last of the latest answers of the queue, in all of which the task had ended or was not listed. Only
     /// answers count: nothing grows older while the controller does not answer.
-    pub(super) gone: Option<(Instant, Instant)>,
+    pub(super) unlisted_since: Option<(Instant, Instant)>,
 }
 
 /// The task's own report, in its events file.
@@ -56,7 +56,7 @@ impl SubmittedTask {
     /// Returns the task of this index in a batch, of which nothing is known yet.
     pub fn new(spec: TaskSpec, index: u32, events: Tail) -> Self {
         let (is_confirmed, has_started, report) = (true, false, Report::Nothing);
-        SubmittedTask { spec, index, is_confirmed, has_started, events, report, entry: None, gone: None }
+        SubmittedTask { spec, index, is_confirmed, has_started, events, report, entry: None, unlisted_since: None }
     }
 
     /// Reads new events, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
@@ -90,7 +90,7 @@ impl SubmittedTask {
     pub fn update_from_queue(&mut self, entry: Option<QueueEntry>, now: Instant) -> bool {
         let is_alive = entry.as_ref().is_some_and(|entry| entry.end().is_none());
         self.is_confirmed |= is_alive;
-        self.gone = (!is_alive).then(|| (self.gone.map_or(now, |(first, _)| first), now));
+        self.unlisted_since = (!is_alive).then(|| (self.unlisted_since.map_or(now, |(first, _)| first), now));
         let changed = self.entry != entry;
         self.entry = entry;
         changed

@@ -59,7 +59,7 @@ impl SubmittedTask {
             }
             Report::Ended(Err(_), _) | Report::Active | Report::Nothing => {}
         }
-        let (first, last) = self.gone?;
+        let (first, last) = self.unlisted_since?;
         let (was_stopped, has_reported) = (self.has_reported_end(), !matches!(self.report, Report::Nothing));
         // It may have succeeded, with its last message lost or not visible yet; or it was cancelled because its result exists.
         if !self.spec.task.options.check && !was_stopped && (observation.is_recorded)() {
@@ -102,14 +102,14 @@ impl SubmittedTask {
         match (end, &self.report) {
             (Some(JobEnd::Timeout), _) => failed(
                 TimeLimit,
-                format!("its job {job} ran longer than Slurm let it (it had {})", self.spec.request),
+                format!("its job {job} exceeded its time limit of Slurm (it had {})", self.spec.request),
                 "raise `needs: { time: … }` of the stage, or `time` under [slurm] in cwm.toml; it resumes from its last checkpoint",
             ),
             (Some(JobEnd::OutOfMemory), _) => self.out_of_memory(job),
             (Some(JobEnd::Cancelled | JobEnd::Removed), _) => {
                 failed(Cancelled, format!("its job {job} was cancelled"), lost)
             }
-            (Some(JobEnd::Preempted), _) => resubmit(format!("its job {job} had to make room for others"), false),
+            (Some(JobEnd::Preempted), _) => resubmit(format!("its job {job} was preempted"), false),
             (Some(JobEnd::NodeFail), _) => resubmit(format!("the node of its job {job} failed"), true),
             (_, Report::Ended(..)) => failed(Cancelled, format!("its job {job} was stopped on request"), lost),
             (_, Report::Nothing) if let Some((status, before)) = setup_exit_status(output) => failed(
@@ -198,7 +198,7 @@ mod tests {
         let now = Instant::now();
         let first = now - Duration::from_secs(gone.unwrap_or(0));
         task.entry = state.map(|state| QueueEntry { state: state.into(), ..QueueEntry::default() });
-        task.gone = gone.map(|_| (first, now));
+        task.unlisted_since = gone.map(|_| (first, now));
         task.report = match reported {
             Some(reported) => Report::Ended(reported.clone(), first),
             None if begun => Report::Active,

@@ -193,8 +193,8 @@ impl Watcher {
                     self.polls.backoff.reset();
                     if let (Some(entry), true) = (&task.entry, task.has_started) {
                         let job = watched.job.as_deref().unwrap_or_default();
-                        let what = format!("job {job}_{} {entry}", task.index);
-                        self.emit(RunEvent::Doing { label: task.spec.task.label.clone(), what });
+                        let activity = format!("job {job}_{} {entry}", task.index);
+                        self.emit(RunEvent::Activity { label: task.spec.task.label.clone(), activity });
                     }
                 }
             }
@@ -320,7 +320,7 @@ impl Watcher {
     fn is_recorded(&self, batch: &Batch, task: &SubmittedTask) -> bool {
         let (key, force, reported) = (&task.spec.task.key, task.spec.task.force, task.has_reported_end());
         let records = || self.store.actions(key).unwrap_or_default();
-        let is_new = || records().iter().any(|record| record.circumstances.started >= batch.file.made);
+        let is_new = || records().iter().any(|record| record.run_info.started >= batch.file.made);
         let is_isolated = batch.file.remote_store.is_some();
         match (force, reported) {
             (true, false) => is_new(),

@@ -148,8 +148,8 @@ impl Store {
         self.place_record(&key, next_number(&numbered), &record.encode()?, sync).map(drop)
     }
 
-    /// Writes the bytes of a record of `key` to a temporary file, and gives it its name, durably, after `sync` has brought to the disk
-    /// that file (the first path) and all that it names. Returns the path of the record (the second).
+    /// Writes the bytes of a record of `key` to a temporary file, and gives it its name, durably, after `sync` has brought to the
+    /// disk that file (the first path) and all that it names. Returns the path of the record (the second).
     pub(super) fn place_record(
         &self,
         key: &Key,

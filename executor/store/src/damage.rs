@@ -43,7 +43,7 @@ impl fmt::Display for Finding {
 
 impl Finding {
     /// Creates a finding about something that stays where it is.
-    pub fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+    pub fn new(path: PathBuf, what: impl Into<String>) -> Finding {
         Finding { path, what: what.into(), quarantined: None }
     }
 }
@@ -53,8 +53,8 @@ impl Finding {
 pub(super) enum Check<'a> {
     /// It is there, with the right size.
     Size,
-    /// It also bears its seal, and nothing about it was set after this time (in nanoseconds since 1970). Any other is hashed, if the
-    /// cache does not have its digest.
+    /// It also bears its seal, and nothing about it was set after this time (in nanoseconds since 1970). Any other is hashed, if
+    /// the cache does not have its digest.
     Seal(&'a DigestCache, i64),
     /// It is hashed.
     Hash,
@@ -105,8 +105,8 @@ impl Store {
         })
     }
 
-    /// Locks the replacing and quarantining of objects and trees, so that a corrupt one is not replaced by an intact one just before
-    /// it is moved away. Nothing is locked where there is none yet.
+    /// Locks the replacing and quarantining of objects and trees, so that a corrupt one is not replaced by an intact one just
+    /// before it is moved away. Nothing is locked where there is none yet.
     pub(super) fn lock_replacing(&self, object: &Path) -> Result<Option<File>> {
         if fs::symlink_metadata(object).is_err() {
             return Ok(None);
@@ -123,7 +123,7 @@ impl Store {
         let Corruption { path, stat, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
-                return Ok(Some(Finding::about(path, what)));
+                return Ok(Some(Finding::new(path, what)));
             }
             lock => lock?,
         };
@@ -151,13 +151,13 @@ impl Store {
             freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
         match moved.and_then(|()| self.disk.sync(&folder)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
-            Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
+            Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::new(path, what)),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns a name for something of the store that is moved to another folder: `objects-ab-cdef…`, the time and the process. Unique
-    /// also among machines that share the store.
+    /// Returns a name for something of the store that is moved to another folder: `objects-ab-cdef…`, the time and the process.
+    /// Unique also among machines that share the store.
     pub(super) fn unique_name(&self, path: &Path) -> String {
         let inside = path.strip_prefix(self.root()).unwrap_or(path);
         let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();

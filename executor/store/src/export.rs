@@ -19,7 +19,7 @@ use super::locks;
 use super::record::{OutputRecord, OutputShape};
 use super::walk::{files_below, list_folder, metadata};
 use crate::external_files::DigestCache;
-use cwm_core::files::{EXPORT_LIST, Result, TEMPORARY, Temporary, to_json};
+use cwm_core::files::{EXPORT_LIST, Result, TEMPORARY, TemporaryPath, to_json};
 use cwm_core::{Digest, FileError, FileErrorKind, Stat, read_regular_file};
 
 /// Version of the format of [`ExportList`].
@@ -122,8 +122,8 @@ impl Store {
         self.export_folder(&destination, None, fill)
     }
 
-    /// Checks that the output `name` can be exported to the folder `destination`, before anything is written. Without its `shape` only
-    /// the folder is checked.
+    /// Checks that the output `name` can be exported to the folder `destination`, before anything is written. Without its `shape`
+    /// only the folder is checked.
     ///
     /// # Errors
     /// The destination is in the store; something is in the way that no export made; or the destination cannot be read.
@@ -276,7 +276,7 @@ impl ExportList {
     }
 
     /// Writes the list into the folder of an export.
-    fn write(self, staging: &Temporary<'_>) -> Result<()> {
+    fn write(self, staging: &TemporaryPath<'_>) -> Result<()> {
         let path = staging.path().join(EXPORT_LIST);
         let list = ExportList { note: NOTE.to_owned(), cwm_export: LIST_FORMAT, ..self };
         fs::write(&path, to_json(&path, &list)?).map_err(FileError::io("write", &path))
@@ -331,7 +331,7 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
 }
 
 fn occupied(path: &Path) -> FileError {
-    FileError::refused(path, "is in the way: no export wrote it", MOVE_IT)
+    FileError::refused(path, "exists, and no export wrote it", MOVE_IT)
 }
 
 /// Begins the names of the hidden folders in which exports to `target` are made.

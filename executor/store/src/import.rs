@@ -63,7 +63,7 @@ impl Store {
         // Two processes that import at once would give the same numbers; both records would stay, so nothing is lost.
         let mut known: BTreeSet<OutputDigests> = self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
         let first = next_number(&self.record_files(key)?);
-        arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
+        arrived.sort_by_key(|(record, bytes)| (record.run_info.started, Digest::of(bytes)));
         arrived.retain(|(record, _)| known.insert(record.output_digests()));
         for (number, (_, bytes)) in (first..).zip(&arrived) {
             self.import_record(key, number, bytes, from)?;

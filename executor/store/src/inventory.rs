@@ -93,7 +93,7 @@ impl Store {
         let entry = |file: RecordFile| {
             let Some(record) = self.read_or_skip(key, &file)? else { return Ok(None) };
             let size = fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-            let last_used = used.max(record.circumstances.started);
+            let last_used = used.max(record.run_info.started);
             Ok(Some(RecordEntry { record, file: file.path, size, last_used }))
         };
         self.record_files(key)?.into_iter().filter_map(|file| entry(file).transpose()).collect()

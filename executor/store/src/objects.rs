@@ -54,8 +54,8 @@ impl Store {
         Manifest::decode(&self.object_path(digest), &self.read_checked(digest)?)
     }
 
-    /// Stores the bytes of `source`, which can be read only once. Returns their digest and number. Nothing stays if it fails. Until a
-    /// record names the content it is garbage: hold the store's shared lock.
+    /// Stores the bytes of `source`, which can be read only once. Returns their digest and number. Nothing stays if it fails.
+    /// Until a record names the content it is garbage: hold the store's shared lock.
     ///
     /// # Errors
     /// `source` cannot be read (`path` is its path), or the disk refuses.

@@ -45,9 +45,10 @@ impl Store {
         Ok(metadata(&self.object_path(digest))?.filter(fs::Metadata::is_file).map(|metadata| Stat::from(&metadata)))
     }
 
-    /// Returns true if nobody wrote to an output since the snapshot `before`: it is as it was, or differs by a second name or another
-    /// mode alone. So a stage that links to an input spoils no other stage that reads it. Objects that differ are hashed, since the
-    /// process that wrote may have set the seal back. Those with other content are moved to the quarantine, and made again.
+    /// Returns true if nobody wrote to an output since the snapshot `before`: it is as it was, or differs by a second name or
+    /// another mode alone. So a stage that links to an input spoils no other stage that reads it. Objects that differ are hashed,
+    /// since the process that wrote may have set the seal back. Those with other content are moved to the quarantine, and made
+    /// again.
     ///
     /// # Errors
     /// The system refuses.
@@ -68,8 +69,8 @@ impl Store {
         Ok(is_unmodified)
     }
 
-    /// Checks that the objects of a snapshot have the digests that name them. To be called after the snapshot was made: a later change
-    /// shows in the next snapshot.
+    /// Checks that the objects of a snapshot have the digests that name them. To be called after the snapshot was made: a later
+    /// change shows in the next snapshot.
     ///
     /// # Errors
     /// An object is missing or corrupt, or the system refuses.

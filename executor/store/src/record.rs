@@ -13,7 +13,7 @@ use cwm_core::files::{Result, from_json};
 use cwm_core::{Components, Digest, FileError, Key, OutputDigests, escape_controls, format_time};
 
 /// Version of the format of [`ActionRecord`].
-pub const RECORD_FORMAT: u32 = 1;
+pub const RECORD_FORMAT: u32 = 2;
 
 /// One result of an action.
 ///
@@ -50,7 +50,8 @@ pub struct ActionRecord {
     /// The stage's log.
     pub log: Option<Digest>,
     /// The time, machine, user and cost.
-    pub circumstances: RunInfo,
+    #[serde(alias = "circumstances")]
+    pub run_info: RunInfo,
     /// The reason why its content may be missing, if it may. It is in a file beside the record.
     #[serde(skip)]
     pub evicted: Option<EvictionReason>,
@@ -189,7 +190,7 @@ pub fn host_name() -> String {
 
 impl ActionRecord {
     /// Creates a record without outputs, log, cause, metrics, downloads and probe.
-    pub fn new(pipeline: String, label: Label, components: Components, circumstances: RunInfo) -> ActionRecord {
+    pub fn new(pipeline: String, label: Label, components: Components, run_info: RunInfo) -> ActionRecord {
         ActionRecord {
             format: RECORD_FORMAT,
             key: components.key(),
@@ -202,7 +203,7 @@ impl ActionRecord {
             fetched: Vec::new(),
             probe: BTreeMap::new(),
             log: None,
-            circumstances,
+            run_info,
             evicted: None,
         }
     }
@@ -210,7 +211,7 @@ impl ActionRecord {
     /// Returns its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `recorded from FILE by
     /// …`.
     pub fn origin(&self) -> String {
-        let made = &self.circumstances;
+        let made = &self.run_info;
         // Records from before they were checked may have control characters.
         let time = format_time(made.started);
         let who = escape_controls(&format!("{}@{}, {time}", made.user, made.machine.host));
@@ -242,7 +243,7 @@ impl ActionRecord {
 
     /// Returns true if it was recorded from files, and not computed by its stage.
     pub fn is_recorded_by_hand(&self) -> bool {
-        !self.circumstances.taken_from.is_empty()
+        !self.run_info.taken_from.is_empty()
     }
 
     /// Returns the digest of each output, as the lock file has them.

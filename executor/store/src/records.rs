@@ -101,7 +101,7 @@ impl Store {
         let problem = format!("is damaged: {what}");
         let finding = match damaged.are_moved {
             true => self.quarantine(path.to_owned(), problem)?,
-            false => Finding::about(path.to_owned(), problem),
+            false => Finding::new(path.to_owned(), problem),
         };
         if damaged.are_moved && finding.quarantined.is_none() {
             return Err(FileError::damaged(path, what));

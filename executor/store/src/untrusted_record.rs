@@ -35,7 +35,7 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
     }
     check_words(&record)?;
     // Estimates are computed from the cost.
-    let RunInfo { wall_seconds, user_seconds, system_seconds, .. } = record.circumstances;
+    let RunInfo { wall_seconds, user_seconds, system_seconds, .. } = record.run_info;
     let seconds = [wall_seconds, user_seconds, system_seconds];
     if !seconds.iter().all(|seconds| (0.0..=MOST_SECONDS).contains(seconds)) {
         return Err(format!("has a cost of {seconds:?} seconds"));
@@ -67,7 +67,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     if !is_address {
         return Err(format!("has the label {:?}, which no cell can have", shorten(&label, MAX_SHOWN)));
     }
-    let made = &record.circumstances;
+    let made = &record.run_info;
     let mut words = vec![
         ("label", label.as_str()),
         ("pipeline", &record.pipeline),

@@ -39,9 +39,10 @@ pub struct VerifyReport {
 }
 
 impl Store {
-    /// Hashes every object again, on all cores, and checks every manifest and record; or those of `results` alone. Damaged files are
-    /// moved to `quarantine/`, never deleted; the next run then makes them again. Changed trees are made again at once. On a store
-    /// that cannot be written, all is only reported. `progress` is called with the bytes that were hashed so far, and with all.
+    /// Hashes every object again, on all cores, and checks every manifest and record; or those of `results` alone. Damaged files
+    /// are moved to `quarantine/`, never deleted; the next run then makes them again. Changed trees are made again at once. On a
+    /// store that cannot be written, all is only reported. `progress` is called with the bytes that were hashed so far, and with
+    /// all.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -87,7 +88,7 @@ impl Store {
         }
         // As a file system without small letters leaves it: its records are not found.
         let others = self.in_shards("actions")?.into_iter().filter(|(name, _)| name.parse::<Key>().is_err());
-        findings.extend(others.map(|(_, path)| Finding::about(path, "is not named like a key")));
+        findings.extend(others.map(|(_, path)| Finding::new(path, "is not named like a key")));
         Ok(findings)
     }
 
@@ -115,7 +116,7 @@ impl Store {
         progress: impl Fn(u64, u64) + Sync,
     ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
         let others = list_folder(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
-        report.findings.extend(others.map(|(_, path)| Finding::about(path, "is not part of a store")));
+        report.findings.extend(others.map(|(_, path)| Finding::new(path, "is not part of a store")));
         let mut objects = Vec::new();
         for (_, path) in self.in_shards("objects")? {
             match digest_of_path(&path) {
@@ -123,7 +124,7 @@ impl Store {
                     objects.push((digest, fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len())));
                 }
                 Some(_) => {}
-                None => report.findings.push(Finding::about(path, "is not named like an object")),
+                None => report.findings.push(Finding::new(path, "is not named like an object")),
             }
         }
         report.objects = objects.len() as u64;
@@ -150,7 +151,7 @@ impl Store {
                 }
                 Err(error) => {
                     let problem = format!("cannot be checked: {error}");
-                    report.findings.push(Finding::about(self.object_path(&digest), problem));
+                    report.findings.push(Finding::new(self.object_path(&digest), problem));
                 }
             }
         }
@@ -195,7 +196,7 @@ impl Store {
             |digest: Digest| std::iter::once(digest).chain(folders.get(&digest).into_iter().flatten().copied());
         for (path, record) in records {
             let label = &record.label;
-            let RunInfo { started, wall_seconds, .. } = record.circumstances;
+            let RunInfo { started, wall_seconds, .. } = record.run_info;
             let ended_ns = started.as_nanosecond().saturating_add((wall_seconds * 1e9) as i128);
             let is_after = |time: i64| i128::from(time) <= ended_ns;
             let read: BTreeSet<Digest> = record.input_digests().flat_map(|digest| with_files(*digest)).collect();
@@ -205,7 +206,7 @@ impl Store {
                     "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run has \
                      computed that again, `cwm run --check` compares, and `cwm run --force` computes this again"
                 );
-                report.notes.push(Finding::about(path.clone(), what));
+                report.notes.push(Finding::new(path.clone(), what));
             }
             if !is_in_subset(&record.key) {
                 continue;
@@ -221,7 +222,7 @@ impl Store {
             }
             if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
                 let what = format!("has lost its log {log}; a run of `{label}` with `--force` writes one");
-                report.notes.push(Finding::about(path.clone(), what));
+                report.notes.push(Finding::new(path.clone(), what));
             }
             report.incomplete.extend((!lost.is_empty()).then(|| label.stage.clone()));
             for digest in lost {
@@ -230,7 +231,7 @@ impl Store {
                     producers.entry(object).or_insert_with(|| label.to_string());
                 } else {
                     let what = format!("names {digest}, which is not in the store (`{label}` computes it)");
-                    report.findings.push(Finding::about(path.clone(), what));
+                    report.findings.push(Finding::new(path.clone(), what));
                 }
             }
         }
@@ -246,7 +247,7 @@ impl Store {
     fn unreadable(&self, path: PathBuf, error: FileError) -> Result<Option<Finding>> {
         let what = match error {
             FileError::Damaged { what, .. } => format!("is damaged: {what}"),
-            FileError::TooNew { .. } => return Ok(Some(Finding::about(path, "was not checked: a newer cwm wrote it"))),
+            FileError::TooNew { .. } => return Ok(Some(Finding::new(path, "was not checked: a newer cwm wrote it"))),
             _ if fs::symlink_metadata(&path).is_err() => return Ok(None),
             error => format!("cannot be used: {error}"),
         };
@@ -266,7 +267,7 @@ impl Store {
             Ok(manifest) => manifest,
             Err(error @ (FileError::Damaged { .. } | FileError::TooNew { .. })) => {
                 let what = format!("cannot be read as a folder: {error}");
-                report.findings.push(Finding::about(self.object_path(digest), what));
+                report.findings.push(Finding::new(self.object_path(digest), what));
                 return Ok(Vec::new());
             }
             Err(error) => return Err(error),
@@ -275,7 +276,7 @@ impl Store {
         if fs::symlink_metadata(&tree).is_ok()
             && let Err(error) = self.make_tree(digest, &manifest)
         {
-            report.findings.push(Finding::about(tree, format!("cannot be made again as its manifest has it: {error}")));
+            report.findings.push(Finding::new(tree, format!("cannot be made again as its manifest has it: {error}")));
         }
         Ok(manifest.digests().collect())
     }

@@ -97,8 +97,8 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
     Ok(ExitCode::OK)
 }
 
-/// Records the result of a cell, also in the lock file if that names the one that is replaced. Returns its key and outputs, and true
-/// if it is new.
+/// Records the result of a cell, also in the lock file if that names the one that is replaced. Returns its key and outputs, and
+/// true if it is new.
 fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, OutputDigests, bool), Error> {
     let NewResult { index, files, components, replaced } = result;
     let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
@@ -124,7 +124,7 @@ fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, Outpu
     Ok((key, outputs, is_new))
 }
 
-/// Assigns each output of a cell its file or folder, from words `PORT=FILE`, or `FILE` for `port` or the only output.
+/// Assigns each output of a cell its file or folder, from words `OUTPUT=FILE`, or `FILE` for `port` or the only output.
 fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
     let default = port.or(if let [only] = names[..] { Some(only) } else { None });
@@ -135,7 +135,7 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
             (None, Some(name)) => (name, word.as_str()),
             (None, None) => {
                 return Err(Error::usage(format!("`{word}` names none of the outputs of {}", cell.label))
-                    .hint(format!("give each as PORT=FILE: {}", names.join(", "))));
+                    .hint(format!("give each as OUTPUT=FILE: {}", names.join(", "))));
             }
         };
         if files.insert(name.to_owned(), PathBuf::from(file)).is_some() {
@@ -147,7 +147,7 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
         return Ok(files);
     }
     Err(Error::usage(format!("{} also has {}", cell.label, missing.join(", ")))
-        .hint("a result has all outputs: give each as PORT=FILE"))
+        .hint("a result has all outputs: give each as OUTPUT=FILE"))
 }
 
 /// Finds the outputs of the result that the lock file names.

@@ -1,4 +1,5 @@
-//! Resolves an operand of `cwm diff`: a report's folder, a lock file, a run with `--set`, a revision in git, or a result in the store.
+//! Resolves an operand of `cwm diff`: a report's folder, a lock file, a run with `--set`, a revision in git, or a result in the
+//! store.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,14 +19,14 @@ use cwm_store::Store;
 
 /// The store and the pipeline of the command line. They are opened only when needed, as two folders can be compared without
 /// a pipeline.
-pub struct Places<'a> {
+pub struct ProjectPaths<'a> {
     /// The store, if it is named.
     pub store: Option<&'a Path>,
     /// The pipeline file, if it is named.
     pub file: Option<&'a Path>,
 }
 
-impl Places<'_> {
+impl ProjectPaths<'_> {
     /// Returns the absolute path of the pipeline.
     fn pipeline(&self) -> Result<PathBuf, Error> {
         let file = pipeline_file(self.file)?;
@@ -67,7 +68,7 @@ impl Operand {
     ///
     /// # Errors
     /// It is not remembered, or cannot be read.
-    pub fn of_run(sets: &SetValues, places: &Places) -> Result<(String, Operand), Error> {
+    pub fn of_run(sets: &SetValues, places: &ProjectPaths) -> Result<(String, Operand), Error> {
         let lock = lock_of_run(&places.pipeline()?, sets)?;
         Ok((set_options(sets).trim_start().to_owned(), Operand::Lock(checked(lock)?)))
     }
@@ -77,7 +78,7 @@ impl Operand {
     ///
     /// # Errors
     /// It names nothing, or it cannot be read.
-    pub fn resolve(text: &str, places: &Places) -> Result<(String, Operand), Error> {
+    pub fn resolve(text: &str, places: &ProjectPaths) -> Result<(String, Operand), Error> {
         let path = Path::new(text);
         if text == "." {
             let lock = LockFile::read(&places.lock()?)?;
@@ -134,7 +135,7 @@ fn stored_report(hash: &str, store: &Store) -> Result<Vec<TableFile>, Error> {
 }
 
 /// Reads the lock file at `REV` or `REV:path` in git. Returns git's message, which may be empty, if there is no such revision.
-fn revision(text: &str, places: &Places) -> Result<Result<LockFile, String>, Error> {
+fn revision(text: &str, places: &ProjectPaths) -> Result<Result<LockFile, String>, Error> {
     if text.starts_with('-') || text.contains(char::is_control) {
         return Ok(Err(String::new()));
     }

@@ -15,8 +15,8 @@ use cwm_engine::{CacheStatus, KeyStatus};
 /// The time between two updates.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Prints log and curves of a cell to the end of its run. It waits for a run to begin if the cell has neither a result nor the log of
-/// a failed run, and none of the cells that it depends on failed.
+/// Prints log and curves of a cell to the end of its run. It waits for a run to begin if the cell has neither a result nor the
+/// log of a failed run, and none of the cells that it depends on failed.
 ///
 /// # Errors
 /// The log or the curves cannot be read. A run that ends without a result gives [`ExitCode::STAGE_FAILED`].

@@ -34,15 +34,15 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<(), Error> {
 }
 
 fn text(usage: &Usage, with_total: bool) -> String {
-    let right = |text: &str| format!("{text:>9}");
+    let right = |text: &str| format!("{text:>11}");
     let size = |bytes: u64| if bytes == 0 { right("-") } else { right(&amount::format_bytes(bytes)) };
     let row = |stage: &StageUsage| {
-        let sizes = [stage.own_bytes, stage.shared_bytes, stage.kept_bytes, stage.work_bytes].map(size);
-        let [own, shared, kept, work] = sizes;
-        [stage.stage.clone(), own, shared, kept, work, format!("{:>7}", stage.results)]
+        let sizes = [stage.own_bytes, stage.shared_bytes, stage.checkpoint_bytes, stage.work_bytes].map(size);
+        let [own, shared, checkpoints, work] = sizes;
+        [stage.stage.clone(), own, shared, checkpoints, work, format!("{:>7}", stage.results)]
     };
-    let [own, shared, kept, work] = ["own", "shared", "kept", "work"].map(right);
-    let head = ["stage".to_owned(), own, shared, kept, work, "results".to_owned()];
+    let [own, shared, checkpoints, work] = ["own", "shared", "checkpoints", "work"].map(right);
+    let head = ["stage".to_owned(), own, shared, checkpoints, work, "results".to_owned()];
     let mut text = columns([head].into_iter().chain(usage.stages.iter().map(row)));
     if with_total {
         let parts = [

@@ -16,7 +16,8 @@ use cwm_store::Store;
 /// Runs `cwm store gc`. Records stay: `cwm why` needs them.
 ///
 /// # Errors
-/// The store cannot be read, or, to delete, written; or something in it is damaged, so that the results that it names are not known.
+/// The store cannot be read, or, to delete, written; or something in it is damaged, so that the results that it names are not
+/// known.
 pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let store = open_existing_store(store, arguments.file.as_deref())?;
     if let Some(lock) = &arguments.forget {

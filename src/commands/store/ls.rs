@@ -84,7 +84,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
         if arguments.all {
             found.retain(|result| result.record.is_none());
             let mut records = store.all_records()?;
-            records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
+            records.sort_by(|a, b| (&a.label, a.run_info.started).cmp(&(&b.label, b.run_info.started)));
             found.extend(records.into_iter().map(|record| {
                 let line = LockLine { key: record.key, outputs: record.output_digests() };
                 LockedResult { label: record.label.clone(), line, record: Some(record) }
@@ -126,8 +126,8 @@ fn rows_of(
         naming.map(|(name, _)| name.clone()).collect()
     };
     let (mut runs, tags) = (names(runs), names(tags));
-    let locked = runs.iter().any(|name| name == runs::PLAIN);
-    runs.retain(|name| name != runs::PLAIN);
+    let locked = runs.iter().any(|name| name == runs::RUN_WITHOUT_SET);
+    runs.retain(|name| name != runs::RUN_WITHOUT_SET);
     let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_corrupt(record, files))?;
     let state = match record.map(|record| record.evicted) {
         None => "not here",
@@ -147,7 +147,7 @@ fn rows_of(
             bytes: output.map(|output| output.size),
             digest: *digest,
             key: line.key,
-            made: record.map(|record| record.circumstances.started.to_string()),
+            made: record.map(|record| record.run_info.started.to_string()),
             origin: record.map(ActionRecord::origin),
             state,
             locked,

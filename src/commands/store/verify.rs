@@ -20,7 +20,7 @@ use cwm_store::VerifyReport;
 /// # Errors
 /// The store cannot be read.
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
-    hints::remember(store, arguments.pipeline.file.as_deref(), &arguments.pipeline.sets);
+    hints::record_options(store, arguments.pipeline.file.as_deref(), &arguments.pipeline.sets);
     let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
     let style = ProgressStyle::with_template(
         "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left",

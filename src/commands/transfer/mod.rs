@@ -40,7 +40,7 @@ struct Totals {
     objects: u64,
     bytes: u64,
     /// The problems of remotes.
-    faults: Vec<String>,
+    errors: Vec<String>,
     /// The objects that were not transferred, with the reason.
     missing: Vec<String>,
 }
@@ -136,7 +136,7 @@ impl<'a> Transfer<'a> {
         if self.warnings.insert(message.clone()) {
             // A remote that does not exist may be one of many that have the rest.
             if error != RemoteError::NotFound {
-                self.totals.faults.push(message.clone());
+                self.totals.errors.push(message.clone());
             }
             self.sinks.warn(message);
         }
@@ -151,8 +151,8 @@ impl<'a> Transfer<'a> {
     /// Waits for all requests and emits the summary.
     fn end(mut self) -> ExitCode {
         self.wait();
-        let Totals { results, objects, bytes, faults, missing } = self.totals;
-        let is_complete = faults.is_empty() && missing.is_empty();
+        let Totals { results, objects, bytes, errors, missing } = self.totals;
+        let is_complete = errors.is_empty() && missing.is_empty();
         self.sinks.event(&RunEvent::TransferSummary {
             direction: self.direction,
             remotes: self.service.names().into_iter().map(str::to_owned).collect(),
@@ -160,7 +160,7 @@ impl<'a> Transfer<'a> {
             objects,
             bytes,
             seconds: self.start.elapsed().as_secs_f64(),
-            faults,
+            errors,
             missing,
         });
         if is_complete { ExitCode::OK } else { ExitCode::REMOTE }

@@ -1,7 +1,7 @@
 //! Parameters of `alignment`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_inside::{WeightsOf, is_given_twice};
+use cwm_inside::{WeightsSource, is_given_twice};
 use cwm_models::{Precision, families};
 
 parameters! {
@@ -17,7 +17,7 @@ parameters! {
         pub network: String = "trained".into(), kind = Type::Choice(&["trained", UNTRAINED]),
         /// Seed of the initial weights of `untrained`.
         pub untrained_seed: u64 = 1,
-        /// What classes are compared with: random rows (`all`), rows of equal ply and phase (`matched`), or each in turn (`both`).
+        /// The comparison of classes: with random rows (`all`), rows of equal ply and phase (`matched`), or each in turn (`both`).
         pub population: String = "both".into(), kind = Type::Choice(&["all", "matched", "both"]),
         /// Random pairs of rows of different classes.
         pub pairs: u64 = 100_000, kind = Type::Integer { min: 2, max: 1 << 30 },
@@ -36,8 +36,12 @@ const UNTRAINED: &str = "untrained";
 
 impl Config {
     /// The weights to compute with.
-    pub fn weights_of(&self) -> WeightsOf {
-        if self.network == UNTRAINED { WeightsOf::Untrained { seed: self.untrained_seed } } else { WeightsOf::Trained }
+    pub fn weights_source(&self) -> WeightsSource {
+        if self.network == UNTRAINED {
+            WeightsSource::Untrained { seed: self.untrained_seed }
+        } else {
+            WeightsSource::Trained
+        }
     }
 
     /// The type to which operands of matrix products are rounded.

@@ -38,7 +38,7 @@ impl Measurement<'_> {
     /// # Errors
     /// A row has no direction, no pair of rows can be compared, or the stage was cancelled.
     pub fn run(&self, sites: &[usize], rows: &Rows) -> Result<Vec<Finding>, Failure> {
-        let compared = self.compared()?;
+        let compared = self.baselines()?;
         let mut by_population: Vec<Vec<Finding>> = compared.iter().map(|_| Vec::new()).collect();
         let mut suffixes = Vec::new();
         for (place, &site) in sites.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Measurement<'_> {
         Ok(by_population.into_iter().flatten().chain(suffixes).collect())
     }
 
-    fn compared(&self) -> Result<Vec<Baseline>, Failure> {
+    fn baselines(&self) -> Result<Vec<Baseline>, Failure> {
         let Members { class, strata, .. } = self.members;
         let mut compared = Vec::new();
         for (number, name) in [(0u128, "all"), (1, "matched")] {
@@ -98,7 +98,7 @@ impl Measurement<'_> {
 
     fn named(&self, site: usize, population: &str, n: u64) -> Finding {
         let made_by = &self.members.made_by;
-        Finding::new(Kind::Alignment, self.model.name(), self.model.weights_of().name(), Some(site as u32), n)
+        Finding::new(Kind::Alignment, self.model.name(), self.model.weights_source().name(), Some(site as u32), n)
             .name("task", self.model.task().name())
             .name("population", population)
             .name("same", &made_by.same)

@@ -7,7 +7,7 @@ use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
 use cwm_inside::linear_probe::SQUARES;
 use cwm_inside::{Model, Reading, WantedGame};
-use cwm_inside_rows::{TranspositionsOf, TranspositionsReader};
+use cwm_inside_rows::{TranspositionsDescription, TranspositionsReader};
 
 /// The ply and the phase of a row's token: rows that agree in both are alike, whatever was played.
 type Stratum = (u32, Option<u8>);
@@ -15,7 +15,7 @@ type Stratum = (u32, Option<u8>);
 /// The sequences in the order of their rows: by game, then by ply.
 pub struct Members {
     /// The description of the classes in their file.
-    pub made_by: TranspositionsOf,
+    pub made_by: TranspositionsDescription,
     /// The rows of each class, at least two.
     pub classes: Vec<Vec<u32>>,
     /// The class of each row.

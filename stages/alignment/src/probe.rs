@@ -6,7 +6,7 @@ use cwm_chess::{DatasetRow, DatasetWriter, SHARD_GAMES};
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside_rows::{Transposition, TranspositionsOf, TranspositionsWriter};
+use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsWriter};
 use cwm_models::families;
 
 use crate::AlignmentStage;
@@ -50,8 +50,11 @@ fn step(file: u16, is_black: bool) -> u16 {
 /// Writes games of six plies, three of which end in each position, of which there are so many, at most 36; those of one position
 /// with other orders of the same moves. Two of the three have the same last moves.
 pub fn write_inputs(games: &Path, transpositions: &Path, classes: u32) -> Result<(), Failure> {
-    let made_by =
-        TranspositionsOf { same: "position".into(), sequences: "prefixes".into(), ..TranspositionsOf::default() };
+    let made_by = TranspositionsDescription {
+        same: "position".into(),
+        sequences: "prefixes".into(),
+        ..TranspositionsDescription::default()
+    };
     let mut rows = TranspositionsWriter::create(transpositions, &made_by)?;
     let mut writer = DatasetWriter::create(games, SHARD_GAMES)?;
     let mut game = 0;

@@ -20,7 +20,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
+    let model = Model::open(context.input("checkpoint")?, config.weights_source(), device)?;
     let model = model.with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     if !model.network().is_causal() {

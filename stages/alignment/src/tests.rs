@@ -7,7 +7,7 @@ use cwm_contract::{Failure, Value, Values};
 use cwm_findings::Finding;
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside_rows::{Transposition, TranspositionsOf, TranspositionsWriter};
+use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsWriter};
 
 use crate::AlignmentStage;
 use crate::probe::write_inputs;
@@ -99,7 +99,7 @@ fn refused(folder: &Path, more: &[(&str, Value)]) -> Failure {
 }
 
 fn write(path: &Path, rows: &[(u32, u32, u32)]) {
-    let mut writer = TranspositionsWriter::create(path, &TranspositionsOf::default()).unwrap();
+    let mut writer = TranspositionsWriter::create(path, &TranspositionsDescription::default()).unwrap();
     for &(class, game, ply) in rows {
         writer.push(Transposition { class, key: String::new(), game, ply }).unwrap();
     }

@@ -1,5 +1,5 @@
-//! Blocks of games or of placed positions, each evaluated by one engine and kept in files, so that an interruption loses the open ones
-//! alone.
+//! Blocks of games or of placed positions, each evaluated by one engine and kept in files, so that an interruption loses the open
+//! ones alone.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use cwm_uci::Question;
 use shakmaty::{Chess, Move, Position};
 
 use crate::evaluator::{Evaluator, FoundLines};
-use crate::origin::{OfGames, Origin};
+use crate::origin::{GamePositionSource, Origin};
 use crate::puzzles::{AnalysedPosition, find};
 
 /// Games of a block: some seconds of work.
 const GAMES: usize = 16;
 
-/// Placed positions of a block.
+/// SetUp positions of a block.
 const POSITIONS: usize = 256;
 
 /// The blocks of a run, each evaluated and read by its number.
@@ -31,7 +31,7 @@ pub struct Blocks<'a> {
 }
 
 /// The engine and the open file of a block that is being evaluated.
-struct Work<'a> {
+struct BlockWork<'a> {
     evaluator: &'a mut Evaluator,
     writer: EvaluationsWriter,
     /// Called after each position.
@@ -48,7 +48,7 @@ impl Blocks<'_> {
     fn units(&self) -> usize {
         match self.origin {
             Origin::Games(_) => GAMES,
-            Origin::Placed(_) => POSITIONS,
+            Origin::SetUp(_) => POSITIONS,
         }
     }
 
@@ -78,12 +78,12 @@ impl Blocks<'_> {
     ) -> Result<(), Failure> {
         let path = self.path(block);
         let open = path.with_extension("open");
-        let mut work = Work { evaluator, writer: EvaluationsWriter::create(&open, source)?, asked };
+        let mut work = BlockWork { evaluator, writer: EvaluationsWriter::create(&open, source)?, asked };
         let mut puzzles = String::new();
         for unit in self.units_of(block) {
             match self.origin {
                 Origin::Games(of_games) => self.evaluate_game(of_games, unit, &mut work, &mut puzzles)?,
-                Origin::Placed(positions) => self.evaluate_placed(unit, &positions[unit], &mut work)?,
+                Origin::SetUp(positions) => self.evaluate_placed(unit, &positions[unit], &mut work)?,
             }
         }
         work.writer.finish()?;
@@ -98,9 +98,9 @@ impl Blocks<'_> {
 
     fn evaluate_game(
         &self,
-        of_games: &OfGames,
+        of_games: &GamePositionSource,
         index: usize,
-        work: &mut Work<'_>,
+        work: &mut BlockWork<'_>,
         puzzles: &mut String,
     ) -> Result<(), Failure> {
         let game = of_games.games.get(index)?;
@@ -140,7 +140,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    fn evaluate_placed(&self, index: usize, position: &Chess, work: &mut Work<'_>) -> Result<(), Failure> {
+    fn evaluate_placed(&self, index: usize, position: &Chess, work: &mut BlockWork<'_>) -> Result<(), Failure> {
         self.context.check_cancelled()?;
         let question = Question::position(position)?;
         let located = |failure: Failure| {

@@ -28,8 +28,8 @@ parameters! {
         pub multipv: Value = Value::Int(1),
         /// Ask the engine about the position after each move by itself, with `nodes` for each, and not about all moves at once.
         pub each: bool = false,
-        /// More options of the engine by name. Threads, hash table and number of lines are fixed; options by which answers depend on
-        /// chance or time, and those whose values are files, are refused.
+        /// More options of the engine by name. Threads, hash table and number of lines are fixed; options by which answers depend
+        /// on chance or time, and those whose values are files, are refused.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// The side whose moves are asked for.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
@@ -45,8 +45,8 @@ parameters! {
         pub from_ply: u64 = 0,
         /// Evaluate the first so many games.
         pub limit: Option<u64> = None,
-        /// In place of games: so many different positions placed by chance, in which kings stand anywhere, with one or more pieces of
-        /// either side (a third of them pawns) and no castling rights.
+        /// In place of games: so many different positions placed by chance, in which kings stand anywhere, with one or more
+        /// pieces of either side (a third of them pawns) and no castling rights.
         pub place: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: MOST_PLACED })),
         /// Seeds of other stages with `place`, the same `max_pieces` and the same `min_legal`: none of their positions is placed.
         pub apart_from: Vec<u64> = Vec::new(),
@@ -56,10 +56,10 @@ parameters! {
         pub min_legal: u64 = 0,
         /// Draw so many positions of each game, or all if it has fewer. Where positions are drawn, each board is taken once.
         pub per_game: Option<u64> = None,
-        /// Shares of positions by their full move, such as `{ 0-9: 0.1, 10-19: 0.3, 20+: 0.6 }`: as many of the positions as have them
-        /// are drawn, and none of other full moves.
+        /// Shares of positions by their full move, such as `{ 0-9: 0.1, 10-19: 0.3, 20+: 0.6 }`: as many of the positions as have
+        /// them are drawn, and none of other full moves.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
-        /// Whether positions are drawn so that each side moves in half of them.
+        /// The sides of drawn positions: `balanced` draws them so that each side moves in half of them.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
         /// Seed of positions that are placed or drawn.
         pub seed: u64 = 0,

@@ -109,7 +109,7 @@ impl Evaluator {
                     Ok(valued(lines, moves, program.nodes as f64))
                 }
                 RequestedLines::Best | RequestedLines::Pair => {
-                    let answer = program.engine.ask(question, &Limit::nodes(program.nodes))?;
+                    let answer = program.engine.query(question, &Limit::nodes(program.nodes))?;
                     Ok(found(answer, program.nodes))
                 }
             },
@@ -129,7 +129,7 @@ fn valued(mut lines: Vec<Line>, moves: u32, effort: f64) -> FoundLines {
 impl Program {
     /// The moves that one search values, the one that the engine plays first.
     fn at_once(&mut self, question: &Question) -> Result<Vec<Line>, Failure> {
-        let answer = self.engine.ask(question, &Limit::nodes(self.nodes))?;
+        let answer = self.engine.query(question, &Limit::nodes(self.nodes))?;
         let best = answer.best;
         let of =
             |line: cwm_uci::Line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves) };
@@ -152,7 +152,7 @@ impl Program {
                 let score = if next.is_check() { Score::Mate(0) } else { Score::Centipawns(0) };
                 Line { score: Some(score), depth: None, moves: Vec::new() }
             } else {
-                line(self.engine.ask(&Question::position(&next)?, &Limit::nodes(self.nodes))?)
+                line(self.engine.query(&Question::position(&next)?, &Limit::nodes(self.nodes))?)
             };
             found.score = found.score.map(before);
             found.moves.insert(0, PlainMove::from(played).packed());
@@ -198,7 +198,7 @@ fn found(answer: Answer, nodes: u64) -> FoundLines {
     let other = answer.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != answer.best));
     let other =
         other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
-    let effort = answer.held_since.unwrap_or(nodes) as f64;
+    let effort = answer.best_since_nodes.unwrap_or(nodes) as f64;
     FoundLines { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
 }
 

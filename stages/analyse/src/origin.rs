@@ -15,13 +15,13 @@ use crate::positions::{GamePositions, Selection};
 /// All positions of a run, in units that are evaluated one after the other.
 pub enum Origin {
     /// A unit is a game.
-    Games(Box<OfGames>),
+    Games(Box<GamePositionSource>),
     /// A unit is a position.
-    Placed(Vec<Chess>),
+    SetUp(Vec<Chess>),
 }
 
 /// Positions of games.
-pub struct OfGames {
+pub struct GamePositionSource {
     /// All games.
     pub games: Games,
     /// The number of them that are evaluated.
@@ -51,7 +51,7 @@ impl Origin {
             let mut placed = place(context, config, number)?;
             let over = placed.left_out.remove("over").unwrap_or_default();
             return Ok((
-                Origin::Placed(placed.positions),
+                Origin::SetUp(placed.positions),
                 OriginCounts { total: number, over, left_out: placed.left_out },
             ));
         }
@@ -80,14 +80,14 @@ impl Origin {
             return Err(Failure::input(message).hint("lower `from_ply` or `min_legal`, or give more or longer games"));
         }
         let found = OriginCounts { total, over: seen.over, left_out: seen.left_out };
-        Ok((Origin::Games(Box::new(OfGames { games, count, selection, drawn })), found))
+        Ok((Origin::Games(Box::new(GamePositionSource { games, count, selection, drawn })), found))
     }
 
     /// The number of games, or of positions that were placed.
     pub fn len(&self) -> usize {
         match self {
             Origin::Games(of_games) => of_games.count,
-            Origin::Placed(positions) => positions.len(),
+            Origin::SetUp(positions) => positions.len(),
         }
     }
 
@@ -98,12 +98,12 @@ impl Origin {
     pub fn asked(&self, units: Range<usize>) -> Result<u64, Failure> {
         match self {
             Origin::Games(of_games) => units.map(|game| Ok(of_games.of_game(game)?.len() as u64)).sum(),
-            Origin::Placed(_) => Ok(units.len() as u64),
+            Origin::SetUp(_) => Ok(units.len() as u64),
         }
     }
 }
 
-impl OfGames {
+impl GamePositionSource {
     /// The positions of a game that are evaluated, each with the plies before it.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ pub struct Selection {
     max_pieces: usize,
     min_legal: usize,
     /// True if positions that are not written are evaluated too.
-    is_whole: bool,
+    includes_unwritten: bool,
 }
 
 /// The positions of a game that are evaluated, and the counts of those left out.
@@ -61,7 +61,7 @@ impl Selection {
             every: config.every,
             max_pieces: config.max_pieces as usize,
             min_legal: usize::try_from(config.min_legal).unwrap_or(usize::MAX),
-            is_whole: config.puzzles,
+            includes_unwritten: config.puzzles,
         }
     }
 
@@ -80,7 +80,7 @@ impl Selection {
         for ply in 0..=game.moves.len() {
             let is_asked = self.side.is_none_or(|side| position.turn() == side)
                 && ply as u64 >= self.from_ply
-                && (self.is_whole || self.is_written(ply as u32));
+                && (self.includes_unwritten || self.is_written(ply as u32));
             if is_asked {
                 match position.legal_moves().len() {
                     0 => found.over += 1,

@@ -94,8 +94,8 @@ fn evaluate(
     failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
 }
 
-/// Writes the rows of all blocks, in order and numbered. Returns their number, and if all moves were to be valued the number of those
-/// rows in which one is not.
+/// Writes the rows of all blocks, in order and numbered. Returns their number, and if all moves were to be valued the number of
+/// those rows in which one is not.
 fn write(blocks: &Blocks<'_>, source: &Source, all_moves: bool) -> Result<(u64, Option<u64>), Failure> {
     let mut writer = EvaluationsWriter::create(blocks.context.output("evaluations")?, source)?;
     let (mut record, mut incomplete) = (0, 0);

@@ -11,10 +11,10 @@ use cwm_uci::check_program;
 parameters! {
     /// The player, the prompts and requests of a model, and the limits of its server.
     pub struct Config {
-        /// Who answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an option, or an
-        /// empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can and else takes
-        /// the best capture or counts material; `engine`, as `rules`, but with an engine's moves and evaluations; `believed`, the
-        /// rules on the boards that a world model believes in.
+        /// The source of the answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an
+        /// option, or an empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can
+        /// and else takes the best capture or counts material; `engine`, as `rules`, but with an engine's moves and evaluations;
+        /// `believed`, the rules on the boards that a world model predicts.
         pub player: String = "server".into(),
             kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "believed"]),
         /// The model, as the server names it.
@@ -25,16 +25,17 @@ parameters! {
         pub url: String = "http://127.0.0.1:8080/v1".into(),
         /// The name of the environment variable that holds the server's key. If it is not set, no key is sent.
         pub key_variable: String = "OPENAI_API_KEY".into(),
-        /// What a prompt gives beside the position: nothing, the pieces, or the pieces and all legal moves (that of the release).
+        /// The content of a prompt beside the position: nothing, the pieces, or the pieces and all legal moves (that of the
+        /// release).
         pub context: String = "none".into(), kind = Type::Choice(&["none", "pieces", "pieces_moves"]),
-        /// Which of the two examples of an answer's form a prompt has.
+        /// The number, 1 or 2, of the example of an answer's form in a prompt.
         pub examples: u64 = 1, kind = Type::Integer { min: 1, max: 2 },
         /// The most tokens of an answer.
         pub max_tokens: u64 = 8_192, kind = Type::Integer { min: 1, max: 10_000_000 },
         /// The name of `max_tokens` in the request: some models of OpenAI want the second.
         pub max_tokens_field: String = "max_tokens".into(), kind = Type::Choice(&["max_tokens", "max_completion_tokens"]),
-        /// Temperature of sampling. Without it, none is sent, and the server's default holds. The player `engine` answers graded items
-        /// by it: a move with a weight of exp(v / temperature) by its win probability v; without it, the best move.
+        /// Temperature of sampling. Without it, none is sent, and the server's default holds. The player `engine` answers graded
+        /// items by it: a move with a weight of exp(v / temperature) by its win probability v; without it, the best move.
         pub temperature: Option<f64> = None,
         /// The effort that is sent as `reasoning_effort`; `none` sends nothing. Servers with another switch take it by `extra`.
         pub reasoning: String = "none".into(), kind = Type::Choice(&["none", "low", "medium", "high"]),
@@ -54,11 +55,11 @@ parameters! {
         pub budget: Option<f64> = None,
         /// Dollars per million tokens: `{ input: 0.25, output: 2 }`. For `budget` alone.
         pub prices: BTreeMap<String, f64> = BTreeMap::new(),
-        /// What a question does to the stage that has no answer after all attempts, or is too long for the model: `fail` ends it
+        /// The effect of a question that has no answer after all attempts, or is too long for the model: `fail` ends the stage
         /// and keeps the other answers, `count` writes an empty answer with its `fault`.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "count"]),
-        /// The keys that `rules`, `engine` and `believed` compute of Structural tasks and Motifs: those of the `published` items, or
-        /// the `sound` ones of items that were built so.
+        /// The keys that `rules`, `engine` and `believed` compute of Structural tasks and Motifs: those of the `published` items,
+        /// or the `sound` ones of items that were built so.
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// A program that speaks UCI, of the player `engine`, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes
         /// are part of the key. Without one, our own engine answers, which is weaker.
@@ -75,7 +76,7 @@ parameters! {
 }
 
 /// Parameters that a server's answers do not depend on.
-const OF_TRANSPORT: [&str; 9] = [
+const TRANSPORT_PARAMETERS: [&str; 9] = [
     "url",
     "key_variable",
     "connections",
@@ -88,7 +89,7 @@ const OF_TRANSPORT: [&str; 9] = [
 ];
 
 /// Parameters of the requests to a server.
-const OF_REQUESTS: [&str; 6] = ["model", "max_tokens", "max_tokens_field", "temperature", "reasoning", "extra"];
+const REQUEST_PARAMETERS: [&str; 6] = ["model", "max_tokens", "max_tokens_field", "temperature", "reasoning", "extra"];
 
 /// Fields of a request that `extra` must leave alone.
 const OWN_FIELDS: [&str; 8] = [
@@ -105,9 +106,9 @@ const OWN_FIELDS: [&str; 8] = [
 impl Config {
     /// The parameters that have no effect, or no effect on the answers, with these values.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
-        let mut unused = OF_TRANSPORT.to_vec();
+        let mut unused = TRANSPORT_PARAMETERS.to_vec();
         if !self.is_server() {
-            unused.extend(OF_REQUESTS);
+            unused.extend(REQUEST_PARAMETERS);
         }
         let is_tempered = self.player == "engine" && self.temperature.is_some();
         unused.retain(|name| *name != "temperature" || !is_tempered);

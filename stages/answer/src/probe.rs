@@ -5,7 +5,7 @@ use cwm_questions::prompt::prompt;
 use cwm_questions::truth::chess_of_fen;
 use cwm_questions::{AnswerType, Form, Item, Metadata, Task, write_line};
 use cwm_reasoning::values::Values;
-use cwm_reasoning::{Draws, ReasoningTask, TaskOptions, build_item};
+use cwm_reasoning::{RandomChoices, ReasoningTask, TaskOptions, build_item};
 use serde_json::json;
 use shakmaty::{CastlingMode, Position};
 
@@ -57,7 +57,7 @@ pub fn graded_items() -> Result<Vec<Item>, Failure> {
     let values = Values::new(moves.into_iter().enumerate().map(worth).collect()).map_err(Failure::internal)?;
     let mut items = Vec::new();
     for task in ReasoningTask::ALL {
-        let draws = &mut Draws::new("probe", 0, 0);
+        let draws = &mut RandomChoices::new("probe", 0, 0);
         let item = build_item(task, &position, &values, &TaskOptions::default(), draws);
         let item = item.ok_or_else(|| Failure::internal(format!("no item of {}", task.name())))?;
         items.push(Item { task_id: format!("{}_0000", task.name()), ..item });

@@ -28,7 +28,7 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         let (journal, spent) = open_journal(context, &questions)?;
         let taken = known::take(context, &questions, &journal)?;
         let asked = journal.missing().len();
-        server::ask(context, &config, settings, requests, &questions, (&journal, spent))?;
+        server::send_questions(context, &config, settings, requests, &questions, (&journal, spent))?;
         context.metric("asked", asked as f64);
         context.metric("known", taken as f64);
         output::write(context, &config, &journal)

@@ -38,7 +38,7 @@ parameters! {
         pub sparsity_warmup: u64 = 2000, kind = Type::Integer { min: 0, max: MANY },
         /// First value of the decoder's bias: the `mean` row of the first batch, or `zero`.
         pub bias: String = "mean".into(), kind = Type::Choice(&["mean", "zero"]),
-        /// What rows are multiplied by: with `width`, the square root of the number of channels over the mean length of the first
+        /// The factor of rows: with `width`, the square root of the number of channels over the mean length of the first
         /// 100,000 rows, so that one `sparsity` suits all models; with `none`, 1.
         pub scale: String = "width".into(), kind = Type::Choice(&["width", "none"]),
         /// A latent is dead if it was above 0 in none of so many rows, the last ones.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Task, game_of_both, left_out};
+use cwm_inside::{Model, Reading, Task, left_out, overlapping_game};
 
 /// The games of an input.
 pub struct Games {
@@ -59,7 +59,7 @@ impl Games {
         let measured = (0..self.len()).take(count as usize).map(|game| self.id(game));
         let measured: HashSet<String> = measured.collect::<Result<_, _>>()?;
         (0..train.len()).try_for_each(|game| match train.id(game)? {
-            id if measured.contains(&id) => Err(game_of_both(&id)),
+            id if measured.contains(&id) => Err(overlapping_game(&id)),
             _ => Ok(()),
         })
     }

@@ -25,12 +25,12 @@ impl Replacement {
         let mask = Tensor::<2>::from_data(TensorData::new(mask, [games * time, 1]), device);
         let replacement = self.clone();
         Change::Replace(Box::new(move |x| {
-            let y = replacement.of(x.clone());
+            let y = replacement.replacement_rows(x.clone());
             x * mask.clone().neg().add_scalar(1.0) + y * mask.clone()
         }))
     }
 
-    fn of(&self, x: Tensor<2>) -> Tensor<2> {
+    fn replacement_rows(&self, x: Tensor<2>) -> Tensor<2> {
         match self {
             Replacement::Reconstructed(autoencoder) => autoencoder.rows(autoencoder.latents(x)),
             Replacement::Row(row) => Tensor::clone(row).unsqueeze::<2>().repeat_dim(0, x.dims()[0]),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Context, Failure};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, TrainedAutoencoder};
-use cwm_inside::{Collection, Model, WeightsOf, scratch};
+use cwm_inside::{Collection, Model, WeightsSource, scratch};
 use cwm_models::Device;
 use cwm_models::device;
 use serde_json::{Map, Value, json};
@@ -28,8 +28,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
+    let model = Model::open(context.input("checkpoint")?, WeightsSource::Trained, device)?
+        .with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
     if config.layers.is_empty() {
@@ -97,7 +97,7 @@ fn dead(state: &State, after: u64) -> Vec<u64> {
 fn finding(model: &Model, site: usize, (loss, measures): (f64, &SiteMeasures), dead: f64) -> Finding {
     let SiteMeasures { rows, reconstructed, zero, mean } = *measures;
     let finding =
-        Finding::new(Kind::Reconstruction, model.name(), model.weights_of().name(), Some(site as u32), rows.rows)
+        Finding::new(Kind::Reconstruction, model.name(), model.weights_source().name(), Some(site as u32), rows.rows)
             .name("task", model.task().name())
             .value("ce", loss)
             .value("ce_sae", reconstructed)

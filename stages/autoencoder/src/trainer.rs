@@ -58,7 +58,7 @@ pub struct Trainer<'a> {
 
 /// Results of a micro-batch beside its gradient: the sums of the loss's terms, and the number of rows in which each
 /// latent is above 0.
-struct Part {
+struct MicroBatchSums {
     sums: [f64; 3],
     active: Vec<f32>,
 }
@@ -100,7 +100,7 @@ impl<'a> Trainer<'a> {
             let loss = self.autoencoder.loss(&pass, x, sparsity_weight, rows);
             self.gradients[site].add(index, pass.gradient(&loss.share));
             let sums = [loss.reconstruction, loss.sparsity, loss.auxiliary].map(|sum| f64::from(values_of(sum)[0]));
-            Part { sums, active: values_of(loss.active) }
+            MicroBatchSums { sums, active: values_of(loss.active) }
         });
         drop(weights);
         let sites = states.iter_mut().zip(&mut self.gradients).zip(parts.chunks(micro_batches));
@@ -122,15 +122,15 @@ fn update(state: &mut SiteState, gradient: &mut Weights, latents: usize, learnin
     set_unit_columns(state.weights.get_mut(decoder), latents);
 }
 
-fn count_silent(silent: &mut [u64], parts: &[Part], rows: u64) {
+fn count_silent(silent: &mut [u64], parts: &[MicroBatchSums], rows: u64) {
     for (latent, silent) in silent.iter_mut().enumerate() {
         let is_active = parts.iter().any(|part| part.active[latent] > 0.0);
         *silent = if is_active { 0 } else { *silent + rows };
     }
 }
 
-fn means(parts: &[Part], rows: f64, sparsity_weight: f64) -> BatchMeans {
-    let mean = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>() / rows;
+fn means(parts: &[MicroBatchSums], rows: f64, sparsity_weight: f64) -> BatchMeans {
+    let mean = |of: fn(&MicroBatchSums) -> f64| parts.iter().map(of).sum::<f64>() / rows;
     let [reconstruction, sparsity, auxiliary] =
         [mean(|part| part.sums[0]), mean(|part| part.sums[1]), mean(|part| part.sums[2])];
     BatchMeans {

@@ -5,8 +5,8 @@ use cwm_contract::{Type, parameters};
 parameters! {
     /// The records to read, and the treatment of faulty ones.
     pub struct Config {
-        /// What a record holds: a position and its `best_move`, or a position, a move and its win probability (`action_value`). The
-        /// latter are collected by position, in memory.
+        /// The content of a record: a position and its `best_move`, or a position, a move and its win probability
+        /// (`action_value`). The latter are collected by position, in memory.
         pub records: String = "best_move".into(), kind = Type::Choice(&["best_move", "action_value"]),
         /// Stop after so many kept records.
         pub limit: Option<u64> = None,

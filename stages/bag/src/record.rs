@@ -1,7 +1,7 @@
 //! A record: a position and its best move, or a position, a move and its win probability.
 //!
-//! The length of the FEN as a varint, the FEN, and the move in UCI to the end of the record. With a win probability, the move has its
-//! length before it too, and a 64-bit number in big-endian order after it.
+//! The length of the FEN as a varint, the FEN, and the move in UCI to the end of the record. With a win probability, the move has
+//! its length before it too, and a 64-bit number in big-endian order after it.
 
 use cwm_encoding::{PlainMove, legal};
 use cwm_policy::inputs::board::Board;
@@ -56,7 +56,7 @@ pub type RecordFault = (Reason, String);
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The most characters of a faulty text that are shown. A FEN has fewer than 100.
-const SHOWN: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// The contents of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +119,7 @@ fn with_length<'a>(bytes: &'a [u8], what: &str) -> Result<(&'a [u8], &'a [u8]), 
 
 /// A text in quotes, not endless.
 fn quoted(text: &str) -> String {
-    let beginning: String = text.chars().take(SHOWN).collect();
+    let beginning: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     if beginning.len() < text.len() { format!("{beginning:?} and so on") } else { format!("{text:?}") }
 }
 

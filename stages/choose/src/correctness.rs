@@ -3,7 +3,7 @@
 use cwm_choices::Correctness;
 use cwm_encoding::legal;
 use cwm_policy::actions::move_of;
-use cwm_policy::answers::{Notation, Reading, read};
+use cwm_policy::answers::{MoveReading, Notation, read};
 use shakmaty::Chess;
 use shakmaty::san::San;
 
@@ -11,9 +11,9 @@ use shakmaty::san::San;
 /// text that names it, signs of check aside, and not one that names more squares than it needs.
 pub fn correctness(position: &Chess, notation: Notation, answer: &str, best: u16) -> Correctness {
     match read(position, notation, answer) {
-        Reading::Unreadable => Correctness::default(),
-        Reading::Illegal => Correctness { valid: true, ..Correctness::default() },
-        Reading::Legal(action) => {
+        MoveReading::Unreadable => Correctness::default(),
+        MoveReading::Illegal => Correctness { valid: true, ..Correctness::default() },
+        MoveReading::Legal(action) => {
             let is_in_san = || san(position, best).is_some_and(|san| answer.trim_end_matches(['+', '#']) == san);
             Correctness { valid: true, legal: true, best: action == best && (notation == Notation::Uci || is_in_san()) }
         }
@@ -23,8 +23,8 @@ pub fn correctness(position: &Chess, notation: Notation, answer: &str, best: u16
 /// The notation of an answer of another program: UCI if it is that of a move, else SAN.
 pub fn notation_of(position: &Chess, answer: &str) -> Notation {
     match read(position, Notation::Uci, answer) {
-        Reading::Unreadable => Notation::San,
-        Reading::Illegal | Reading::Legal(_) => Notation::Uci,
+        MoveReading::Unreadable => Notation::San,
+        MoveReading::Illegal | MoveReading::Legal(_) => Notation::Uci,
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     fn an_answer_in_san_is_best_without_its_sign_and_not_with_squares_too_many() {
         let board = Board::parse("4k3/8/8/8/8/8/8/R3K1N1 w - - 0 1").unwrap();
         let of = |notation, answer: &str, best: &str| {
-            let Reading::Legal(best) = read(board.position(), Notation::Uci, best) else { panic!("{best}") };
+            let MoveReading::Legal(best) = read(board.position(), Notation::Uci, best) else { panic!("{best}") };
             let Correctness { valid, legal, best } = correctness(board.position(), notation, answer, best);
             [valid, legal, best]
         };

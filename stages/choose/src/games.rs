@@ -41,7 +41,7 @@ impl GamesInOrder {
     /// # Errors
     /// The position is of no game, or of none of these behind the game of the position before; or the game has another position
     /// there; or the folder is damaged.
-    pub fn of(&mut self, evaluation: &Evaluation) -> Result<(&ReplayedGame, usize), Failure> {
+    pub fn find_game(&mut self, evaluation: &Evaluation) -> Result<(&ReplayedGame, usize), Failure> {
         let Evaluation { record, game, id, t, fen, .. } = evaluation;
         let (Some(wanted), Some(t)) = (*game, *t) else {
             let message = format!("record {record} of the evaluations is of no game");

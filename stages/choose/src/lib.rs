@@ -3,7 +3,7 @@
 //!
 //! - `positions` and `games`: the positions, and the games before them; `counts`: those left out.
 //! - `checkpoint`: choices of a model of ours. `foreign`: choices of another program.
-//! - `correctness`: valid, legal, best. `seen`: positions that a model was trained on. `output`: rows.
+//! - `correctness`: valid, legal, best. `training_overlap`: positions that a model was trained on. `output`: rows.
 
 mod checkpoint;
 mod config;
@@ -14,8 +14,8 @@ mod games;
 mod output;
 mod positions;
 mod probe;
-mod seen;
 mod table;
+mod training_overlap;
 
 use cwm_contract::{
     Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,

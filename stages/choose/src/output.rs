@@ -5,12 +5,12 @@ use cwm_contract::{Context, Failure};
 
 use crate::counts::Counts;
 use crate::positions::Position;
-use crate::seen::SeenPositions;
+use crate::training_overlap::TrainingOverlap;
 
 /// The outputs `choices` and `counts`, and the metrics.
 pub struct Output {
     writer: ChoicesWriter,
-    seen: Option<SeenPositions>,
+    seen: Option<TrainingOverlap>,
     rows: u64,
     /// Valid, legal and best free answers.
     answers: [u64; 3],
@@ -22,7 +22,7 @@ impl Output {
     /// # Errors
     /// The disk refuses, or an input cannot be read.
     pub fn create(context: &Context, chooser: &Chooser) -> Result<Self, Failure> {
-        let seen = SeenPositions::of(context, context.input("evaluations")?)?;
+        let seen = TrainingOverlap::of(context, context.input("evaluations")?)?;
         let writer = ChoicesWriter::create(context.output("choices")?, chooser)?;
         Ok(Output { writer, seen, rows: 0, answers: [0; 3] })
     }

@@ -85,7 +85,7 @@ impl Positions {
         let board = Board::parse(&evaluation.fen).map_err(|error| wrong(error.to_string()))?;
         let best = best_action(board.position(), evaluation.best()).map_err(wrong)?;
         let legal_moves = legal_actions(board.position()).len();
-        let game = self.games.as_mut().map(|games| games.of(&evaluation)).transpose()?;
+        let game = self.games.as_mut().map(|games| games.find_game(&evaluation)).transpose()?;
         let left_out = match &game {
             _ if legal_moves > prompt::MOST_MOVES => Some(Reason::LegalMoves),
             Some((_, t)) if t + 1 > moves::CONTEXT => Some(Reason::Moves),

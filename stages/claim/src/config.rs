@@ -20,13 +20,14 @@ pub struct Claims {
 parameters! {
     /// Parameters of `claim`.
     pub struct Config {
-        /// What is claimed, such as `board/none.legal > moves/causal.legal from ply 40`: an arm's measure is larger than
+        /// The claim, such as `board/none.legal > moves/causal.legal from ply 40`: an arm's measure is larger than
         /// another's. Measures: valid, legal, best, forced_valid, forced_legal, forced_best, loss, mask_best, mask_loss. Or
         /// about findings: `probe.occupied[network=trained] > probe.occupied[network=untrained] + 0.05`, `legality.loss[of=all]
         /// < 2.2`; of several that fit, such as those of all layers, the largest counts. Or about grades:
         /// `after.reward > before.reward on reasoning_predict_move`, paired by item, for every two runs of these stages whose
-        /// labels have the same coordinates; `after[data=a].reward > before[data=b].reward on …` names them. With `>=` it is enough that the interval of the difference is not wholly below 0; on the
-        /// right may stand a number, and `on every task` is each by itself. Measures of grades: reward, score, legal, right.
+        /// labels have the same coordinates; `after[data=a].reward > before[data=b].reward on …` names them. With `>=` it is
+        /// enough that the interval of the difference is not wholly below 0; on the right may stand a number, and `on every task`
+        /// is each by itself. Measures of grades: reward, score, legal, right.
         pub expect: Vec<String>,
         /// Number of bootstrap resamples for the intervals.
         pub resamples: u64 = 1_000, kind = Type::Integer { min: 100, max: 1_000_000 },
@@ -44,8 +45,8 @@ impl Config {
         let mut claims = Claims::default();
         for text in &self.expect {
             match text {
-                text if NumberClaim::is_meant(text) => claims.findings.push(text.parse()?),
-                text if GradeClaim::is_meant(text) => claims.grades.push(text.parse()?),
+                text if NumberClaim::is_about_findings(text) => claims.findings.push(text.parse()?),
+                text if GradeClaim::is_about_grades(text) => claims.grades.push(text.parse()?),
                 text => claims.choices.push(text.parse()?),
             }
         }

@@ -61,7 +61,7 @@ enum Right {
 
 impl GradeClaim {
     /// Returns true if a claim is about grades: it names a task.
-    pub fn is_meant(text: &str) -> bool {
+    pub fn is_about_grades(text: &str) -> bool {
         text.contains(" on ")
     }
 

@@ -4,9 +4,9 @@
 //! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate knows no chess and
 //! no models.
 
+mod choice_claim_result;
 mod claim;
 mod config;
-mod finding;
 mod graded;
 mod measured;
 mod probe;

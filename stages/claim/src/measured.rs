@@ -43,7 +43,7 @@ struct FoundNumber<'a> {
 
 impl NumberClaim {
     /// Returns true if a claim begins with a kind of findings, such as `probe.`, and so is none about choices.
-    pub fn is_meant(text: &str) -> bool {
+    pub fn is_about_findings(text: &str) -> bool {
         text.trim().split_once('.').is_some_and(|(word, _)| kind(word).is_some())
     }
 

@@ -1,4 +1,5 @@
-//! The probe: claims about the made-up choices of two models and the made-up grades of two runs; one of each holds and one does not.
+//! The probe: claims about the made-up choices of two models and the made-up grades of two runs; one of each holds and one does
+//! not.
 
 use std::path::Path;
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use cwm_contract::{Context, Failure};
 use cwm_measures::{Arm, Comparison, GradedRuns, Resampling, Run, by_arm};
 
+use crate::choice_claim_result::ChoiceClaimResult;
 use crate::claim::{CheckedClaim, Claim};
 use crate::config::Config;
-use crate::finding::Finding;
 
 /// Runs the stage.
 ///
@@ -66,7 +66,7 @@ fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result
     checked.collect()
 }
 
-fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<Finding, Failure> {
+fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<ChoiceClaimResult, Failure> {
     let (left, right) = (arm(&claim.left.arm, arms)?, arm(&claim.right.arm, arms)?);
     let places = if left.0 == right.0 { [0, 0] } else { [0, 1] };
     let both: Vec<_> = [left, right].into_iter().take(places[1] + 1).cloned().collect();
@@ -79,7 +79,7 @@ fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<
         .hint("train again, with a lower learning rate for instance"));
     }
     let compared = Comparison::new(&both, config.resamples, config.seed)?;
-    Finding::of(claim, &compared, places)
+    ChoiceClaimResult::of(claim, &compared, places)
         .ok_or_else(|| Failure::input(format!("`{claim}`: there is no position in which both arms have a value")))
 }
 

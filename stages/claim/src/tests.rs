@@ -216,8 +216,8 @@ fn claims_about_numbers_that_are_not_there_are_refused() {
     }
 }
 
-/// Two checkpoints before and after: of 60 items of two tasks, `legal` of those of `moves` are legal, and `right` of those of `choice`
-/// right.
+/// Two checkpoints before and after: of 60 items of two tasks, `legal` of those of `moves` are legal, and `right` of those of
+/// `choice` right.
 fn of_grades(expect: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grades");

@@ -12,7 +12,7 @@ parameters! {
         pub min_words: u64 = 5,
         /// Fewest characters of a kept comment, once it is cleaned.
         pub min_characters: u64 = 25,
-        /// What cleans the comments of `pgn`: `rules`, or `model`, whose answers are the input `answers`.
+        /// The cleaning of the comments of `pgn`: by `rules`, or by a `model`, whose answers are the input `answers`.
         pub clean: String = "rules".into(), kind = Type::Choice(&["rules", "model"]),
         /// Treatment of comments in which rules find a capitalised name beside the players': leave them out, or keep them.
         pub names: String = "drop".into(), kind = Type::Choice(&["drop", "keep"]),

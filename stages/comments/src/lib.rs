@@ -1,7 +1,7 @@
 //! The stage `comments`: comments on moves, from annotated games, or written by rules.
 //!
 //! - `annotated`: the comments of the main line of a PGN's games. `sentences`: what rules see of a move, as sentences.
-//! - `gate`: which comments are kept. `clean`, `names`: what is taken out of them, by rules.
+//! - `comment_filter`: which comments are kept. `clean`, `names`: what is taken out of them, by rules.
 //! - `by_model`: the items about comments for a model, and the results of its answers.
 //!
 //! It must not know what comments are used for.
@@ -9,15 +9,15 @@
 mod annotated;
 mod by_model;
 mod clean;
+mod comment_filter;
 mod config;
-mod gate;
+mod facts;
 mod keywords;
 mod names;
 mod output;
 mod probe;
 mod run;
 mod sentences;
-mod sight;
 mod written;
 
 use cwm_contract::{

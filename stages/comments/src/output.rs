@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::annotated::{self, AnnotatedGame};
 use crate::by_model::{ModelAnswers, items};
 use crate::clean::without_marks;
+use crate::comment_filter::CommentFilter;
 use crate::config::Config;
-use crate::gate::Gate;
 use crate::names::{Names, has_other_name};
 use crate::written::{WrittenComment, side};
 
@@ -23,7 +23,7 @@ const REASONS: [&str; 6] = ["few_words", "no_keyword", "short", "other_name", "j
 /// The outputs under way.
 pub struct CommentsOutput<'c> {
     context: &'c Context,
-    gate: Gate,
+    filter: CommentFilter,
     drops_names: bool,
     answers: Option<ModelAnswers>,
     comments: BufWriter<File>,
@@ -47,7 +47,7 @@ impl<'c> CommentsOutput<'c> {
         let file = |name| Ok::<_, Failure>(BufWriter::new(File::create(context.output(name)?)?));
         Ok(CommentsOutput {
             context,
-            gate: Gate::of(config)?,
+            filter: CommentFilter::of(config)?,
             drops_names: config.names == "drop",
             answers,
             comments: file("comments")?,
@@ -118,7 +118,7 @@ impl<'c> CommentsOutput<'c> {
     /// The keywords of a comment, if it has what a comment must have.
     fn pass(&mut self, written: &WrittenComment) -> Option<Vec<String>> {
         self.found += 1;
-        self.gate.keywords(&written.comment).map_err(|reason| self.drop(reason)).ok()
+        self.filter.keywords(&written.comment).map_err(|reason| self.drop(reason)).ok()
     }
 
     fn drop(&mut self, reason: &'static str) {
@@ -126,7 +126,7 @@ impl<'c> CommentsOutput<'c> {
     }
 
     fn keep(&mut self, written: &WrittenComment, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
-        if !self.gate.is_long(&cleaned) {
+        if !self.filter.is_long(&cleaned) {
             self.drop("short");
             return Ok(());
         }

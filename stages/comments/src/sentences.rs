@@ -4,7 +4,7 @@ use cwm_game::GameStream;
 use cwm_random::Random;
 use shakmaty::{Chess, Move};
 
-use crate::sight::{Fact, facts};
+use crate::facts::{Fact, facts};
 
 /// Sentences of a comment, at most.
 const SENTENCES: usize = 2;

@@ -17,9 +17,9 @@ const FUTURE_PLIES: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The game ends before the case's future.
-    Short,
+    TooFewPlies,
     /// The model does not read as many tokens.
-    Long,
+    TooManyTokens,
     /// The likeliest word is no square.
     NoSquare,
     /// Nothing stands on the square.
@@ -35,8 +35,8 @@ pub enum Reason {
 impl Reason {
     /// All of them.
     pub const ALL: [Reason; 7] = [
-        Reason::Short,
-        Reason::Long,
+        Reason::TooFewPlies,
+        Reason::TooManyTokens,
         Reason::NoSquare,
         Reason::EmptySquare,
         Reason::King,
@@ -47,8 +47,8 @@ impl Reason {
     /// Its name in the metadata of `edits`.
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Short => "too_few_plies",
-            Reason::Long => "too_many_tokens",
+            Reason::TooFewPlies => "too_few_plies",
+            Reason::TooManyTokens => "too_many_tokens",
             Reason::NoSquare => "no_square",
             Reason::EmptySquare => "empty_square",
             Reason::King => "king",
@@ -124,14 +124,14 @@ pub fn read(
         for &ply in plies {
             let (now, then) = (ply as usize, ply as usize + FUTURE_PLIES);
             let (Some((position, Some(played))), Some((future, _))) = (positions.get(now), positions.get(then)) else {
-                count(Reason::Short);
+                count(Reason::TooFewPlies);
                 continue;
             };
             // The first token at which so many plies are complete.
             let token = |ply: usize| reading.after.partition_point(|&after| (after as usize) < ply);
             let (last, future_token) = (token(now), token(then));
             if model.longest().is_some_and(|longest| future_token >= longest) {
-                count(Reason::Long);
+                count(Reason::TooManyTokens);
                 continue;
             }
             let (position, future) = (position.clone(), future.clone());

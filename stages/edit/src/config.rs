@@ -10,12 +10,12 @@ parameters! {
     pub struct Config {
         /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
         pub family: Option<String> = None,
-        /// What is added to the stream, beside nothing: a `random` vector, the model's own stream six plies later (`patch`), or
-        /// the direction of each of the input `probes` (`probe`).
+        /// Vectors that are added to the stream, each in edits of its own: a `random` vector, the model's own stream six plies
+        /// later (`patch`), or the direction of each of the input `probes` (`probe`).
         pub interventions: Vec<String> = ["random", "patch", "probe"].map(str::to_owned).into(),
             kind = Type::List(Box::new(Type::Choice(&["random", "patch", "probe"]))),
-        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l. By default those that one
-        /// of the `probes` has, or all without them.
+        /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l. By default those
+        /// that one of the `probes` has, or all without them.
         pub layers: Vec<u64> = Vec::new(),
         /// Lengths of the prefixes, in plies.
         pub plies: Vec<u64> = vec![4, 9, 14, 19, 24, 29, 34],
@@ -52,7 +52,7 @@ impl Config {
         let mut studies: Vec<Study> = Vec::new();
         for text in &self.cases {
             let study = Study::parse(text)?;
-            if studies.iter().any(|known| known.is(&study)) {
+            if studies.iter().any(|known| known.is_same_edit(&study)) {
                 return Err(format!("has the case `{text}` twice"));
             }
             studies.push(study);

@@ -7,7 +7,7 @@ use cwm_inside::statistics::{deviation, welch};
 use cwm_measures::Resamples;
 use shakmaty::Square;
 
-use crate::judge::PIECES;
+use crate::comparison::PIECES;
 use crate::row::{EditDescription, EditRow};
 
 /// A number of a row, by the name of its mean.
@@ -42,20 +42,26 @@ struct Group<'a> {
 struct Entry<'a> {
     game: usize,
     row: &'a EditRow,
-    none: &'a EditRow,
+    unedited_row: &'a EditRow,
 }
 
 /// Returns the findings of these rows, which are sorted by game and case, the row without an edit first in each case.
-pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamples: u64, seed: u64) -> Vec<Finding> {
+pub fn findings(
+    description: &EditDescription,
+    network: &str,
+    rows: &[EditRow],
+    resamples: u64,
+    seed: u64,
+) -> Vec<Finding> {
     let groups = groups(rows);
     let games = groups.first().and_then(|group| group.rows.last()).map_or(0, |entry| entry.game + 1);
     let random: HashMap<_, &EditRow> =
         rows.iter().filter(|row| row.intervention == "random").map(|row| (key(row), row)).collect();
     let (measures, compared): (&[Measure], &[Measure]) =
-        if about.task == "moves" { (&MOVES, &MOVES[..2]) } else { (&STATE, &STATE[..1]) };
+        if description.task == "moves" { (&MOVES, &MOVES[..2]) } else { (&STATE, &STATE[..1]) };
     let unedited = rows.iter().filter(|row| row.layer.is_none()).filter_map(|row| row.mass_target).collect();
     let of = GroupMeans {
-        about,
+        description,
         network,
         measures,
         compared,
@@ -66,7 +72,7 @@ pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamp
     let mut found = Vec::new();
     for group in &groups {
         found.push(of.finding(group, None));
-        let of_layers = about.layers.iter().map(|&layer| of.finding(group, Some(layer)));
+        let of_layers = description.layers.iter().map(|&layer| of.finding(group, Some(layer)));
         found.extend(of_layers.filter(|finding| finding.n > 0));
     }
     for group in groups.iter().filter(|group| group.eta.is_some()) {
@@ -76,7 +82,7 @@ pub fn findings(about: &EditDescription, network: &str, rows: &[EditRow], resamp
         let square = |row: &EditRow| (u32::from(row.square), Square::new(u32::from(row.square)).to_string());
         found.extend(of.parts(group, "square", square));
     }
-    for group in groups.iter().filter(|_| about.task == "moves") {
+    for group in groups.iter().filter(|_| description.task == "moves") {
         found.extend(MOVES[..3].iter().map(|measure| of.density(group, measure)));
     }
     found
@@ -92,14 +98,14 @@ fn key(row: &EditRow) -> EditKey {
 /// Rows by intervention and η, in their first order: those without an edit come first.
 fn groups(rows: &[EditRow]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let (mut game, mut none) = (0, None::<&EditRow>);
+    let (mut game, mut unedited_row) = (0, None::<&EditRow>);
     for row in rows {
         if row.layer.is_none() {
-            game += usize::from(none.is_some_and(|before| before.game != row.game));
-            none = Some(row);
+            game += usize::from(unedited_row.is_some_and(|before| before.game != row.game));
+            unedited_row = Some(row);
         }
-        let Some(none) = none else { continue };
-        let entry = Entry { game, row, none };
+        let Some(unedited_row) = unedited_row else { continue };
+        let entry = Entry { game, row, unedited_row };
         let is_same = |group: &&mut Group<'_>| group.intervention == row.intervention && group.eta == row.eta;
         match groups.iter_mut().find(is_same) {
             Some(group) => group.rows.push(entry),
@@ -110,7 +116,7 @@ fn groups(rows: &[EditRow]) -> Vec<Group<'_>> {
 }
 
 struct GroupMeans<'a> {
-    about: &'a EditDescription,
+    description: &'a EditDescription,
     network: &'a str,
     measures: &'a [Measure],
     /// The measures that are compared with no edit; the first, which an edit raises, also with a random edit.
@@ -144,7 +150,8 @@ impl GroupMeans<'_> {
             return finding;
         }
         for (name, value) in self.compared {
-            let over = entries.iter().map(|entry| (entry.game, difference(value(entry.row), value(entry.none))));
+            let over =
+                entries.iter().map(|entry| (entry.game, difference(value(entry.row), value(entry.unedited_row))));
             finding = self.mean(finding, &format!("{name}_over_none"), over);
         }
         if let (Some((raised, of_raised)), true) = (self.compared.first(), group.intervention != "random") {
@@ -186,8 +193,9 @@ impl GroupMeans<'_> {
     }
 
     fn named(&self, kind: Kind, group: &Group<'_>, layer: Option<usize>, n: usize) -> Finding {
-        let finding = Finding::new(kind, &self.about.model, self.network, layer.map(|layer| layer as u32), n as u64);
-        let finding = finding.name("task", &self.about.task).name("intervention", group.intervention);
+        let finding =
+            Finding::new(kind, &self.description.model, self.network, layer.map(|layer| layer as u32), n as u64);
+        let finding = finding.name("task", &self.description.task).name("intervention", group.intervention);
         group.eta.into_iter().fold(finding, |finding, eta| finding.name("eta", eta))
     }
 

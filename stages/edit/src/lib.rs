@@ -1,13 +1,13 @@
 //! The stage `edit`: writes into the stream of a model, and measures by which board it plays or answers afterwards.
 //!
-//! - `cases`: prefixes of games; `judge`: the square that is edited, and the boards before and after. `probes`: the
+//! - `cases`: prefixes of games; `comparison`: the square that is edited, and the boards before and after. `probes`: the
 //!   directions.
 //! - `run`: passes. `row`: the format `edits`. `findings`: means, differences, tests. `study`: single edits.
 
 mod cases;
+mod comparison;
 mod config;
 mod findings;
-mod judge;
 mod probe;
 mod probes;
 mod row;

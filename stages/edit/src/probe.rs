@@ -6,7 +6,7 @@ use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, Target};
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsOf};
+use cwm_inside::{Model, Task, WeightsSource};
 use cwm_models::{device, families};
 
 use crate::EditStage;
@@ -42,7 +42,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 
 /// Writes linear probes with random weights of all layers of a checkpoint.
 pub fn write_probes(folder: &Path, checkpoint: &Path) -> Result<(), Failure> {
-    let model = Model::open(checkpoint, WeightsOf::Trained, &device::cpu())?;
+    let model = Model::open(checkpoint, WeightsSource::Trained, &device::cpu())?;
     let layers: Vec<usize> = (0..model.sites()).collect();
     let classes = Target::Both.classes();
     let probe = |layer: usize| LayerProbe {

@@ -5,7 +5,7 @@ use cwm_inside::Model;
 use cwm_inside::linear_probe::{LinearProbe, Probes, Target};
 use shakmaty::{Board, Square};
 
-use crate::judge::{label_of, piece_of};
+use crate::comparison::{label_of, piece_of};
 
 /// Linear probes, and the name of edits by them.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ mod tests {
     use cwm_inside::sample::write_checkpoint;
 
     use super::*;
-    use crate::judge::class_of;
+    use crate::comparison::class_of;
 
     #[test]
     fn a_planted_board_is_read_from_the_stream_alone() {

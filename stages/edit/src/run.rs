@@ -3,16 +3,16 @@
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_inside::edit::{StreamEdit, TokenView, WatchedGame, board_direction, random_direction, scaled};
-use cwm_inside::{Model, WeightsOf};
+use cwm_inside::{Model, WeightsSource};
 use cwm_models::Device;
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_table::TableWriter;
 
 use crate::cases::{self, Case, LeftOutCounts, Reason};
+use crate::comparison::{BoardComparison, check_finite, class_of, label_of};
 use crate::config::Config;
 use crate::findings::findings;
-use crate::judge::{Judge, check_finite, class_of, label_of};
 use crate::probes::{self, NamedProbes};
 use crate::row::{EditDescription, EditRow};
 use crate::study;
@@ -38,7 +38,7 @@ struct PreparedCase<'a> {
     place: usize,
     now: &'a TokenView,
     then: &'a TokenView,
-    judge: Judge,
+    comparison: BoardComparison,
 }
 
 /// Runs the stage.
@@ -51,8 +51,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 
 fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
+    let model = Model::open(context.input("checkpoint")?, WeightsSource::Trained, device)?
+        .with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     let workers = &device::workers(context, device)?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
@@ -102,7 +102,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
             .into(),
     };
     context.log(format!("{} cases, left out: {:?}", about.cases, about.left_out));
-    let network = model.weights_of().name();
+    let network = model.weights_source().name();
     let found = findings(&about, network, &rows, config.resamples, config.seed);
     let mut table = TableWriter::<EditRow>::create(context.output("edits")?, &about)?;
     rows.into_iter().try_for_each(|row| table.push(row))?;
@@ -126,14 +126,14 @@ impl Editor<'_> {
             let (seen, futures) = seen.split_at(game.cases.len());
             for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
                 check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
-                match Judge::of(self.model.task(), case, &now.logits) {
-                    Ok(judge) => prepared.push(PreparedCase { case, game: number, place, now, then, judge }),
+                match BoardComparison::of(self.model.task(), case, &now.logits) {
+                    Ok(comparison) => prepared.push(PreparedCase { case, game: number, place, now, then, comparison }),
                     Err(reason) => *left_out.entry(reason).or_default() += 1,
                 }
             }
         }
         let mut by_case: Vec<Vec<EditRow>> =
-            prepared.iter().map(|one| vec![one.judge.judged(one.row("none"), &one.now.logits)]).collect();
+            prepared.iter().map(|one| vec![one.comparison.fill_row(one.row("none"), &one.now.logits)]).collect();
         for (place, &site) in self.sites.iter().enumerate() {
             let (mut wanted, mut edits) = (Vec::new(), Vec::new());
             for (number, one) in prepared.iter().enumerate() {
@@ -158,7 +158,7 @@ impl Editor<'_> {
                     let eta = row.eta.unwrap_or_default();
                     self.place(prepared[number].case, format!("layer {site}, `{}` with η {eta:?}", row.intervention))
                 })?;
-                by_case[number].push(prepared[number].judge.judged(row, &logits));
+                by_case[number].push(prepared[number].comparison.fill_row(row, &logits));
             }
         }
         rows.extend(by_case.into_iter().flatten());
@@ -183,7 +183,7 @@ impl Editor<'_> {
                 }
                 "patch" => directions.push(("patch", one.then.rows[place].clone())),
                 _ => directions.extend(self.probes.iter().filter_map(|set| {
-                    let change = (label_of(one.judge.square), [class_of(one.judge.piece), 0]);
+                    let change = (label_of(one.comparison.square), [class_of(one.comparison.piece), 0]);
                     Some((set.name, board_direction(set.probe(site)?, &[change])))
                 })),
             }
@@ -197,8 +197,8 @@ impl PreparedCase<'_> {
         EditRow {
             game: self.case.game as u32,
             ply: self.case.ply,
-            square: self.judge.square.to_u32() as u8,
-            piece: class_of(self.judge.piece),
+            square: self.comparison.square.to_u32() as u8,
+            piece: class_of(self.comparison.piece),
             intervention: intervention.to_owned(),
             ..EditRow::default()
         }

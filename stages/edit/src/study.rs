@@ -11,8 +11,8 @@ use cwm_policy::origins::WordSet;
 use shakmaty::uci::UciMove;
 use shakmaty::{Board, Chess, Piece, Position, Square};
 
+use crate::comparison::{check_finite, class_of, label_of};
 use crate::config::Config;
-use crate::judge::{check_finite, class_of, label_of};
 use crate::probes::NamedProbes;
 
 /// A position, and the pieces on some of its squares after the edit.
@@ -75,7 +75,7 @@ impl Study {
     }
 
     /// True if `other` is the same edit of the same moves.
-    pub fn is(&self, other: &Study) -> bool {
+    pub fn is_same_edit(&self, other: &Study) -> bool {
         (&self.tokens, &self.changes) == (&other.tokens, &other.changes)
     }
 
@@ -142,7 +142,7 @@ pub fn findings(
                         format!("case `{}`, layer {site}, `{name}` with η {eta:?}", study.text)
                     })?;
                     let finding =
-                        Finding::new(Kind::Case, model.name(), model.weights_of().name(), Some(site as u32), 1)
+                        Finding::new(Kind::Case, model.name(), model.weights_source().name(), Some(site as u32), 1)
                             .name("task", model.task().name())
                             .name("case", &study.text)
                             .name("intervention", name)

@@ -9,15 +9,16 @@ parameters! {
     pub struct Config {
         /// Form of the sequences: `board`, `prompt`, `characters`, `moves`, `words` or `speech`.
         pub form: String,
-        /// Of `words`: a row is a game (`games`), or a part of the stream of all games (`blocks`).
+        /// For `words`: a row is a game (`games`), or a part of the stream of all games (`blocks`).
         pub packing: String = GAMES.into(), kind = Type::Choice(&[GAMES, BLOCKS]),
-        /// Of `packing: games`: tokens of a row, at most; longer games are cut. Of `speech`: longer examples are left out.
+        /// For `packing: games`: tokens of a row, at most; longer games are cut. For `speech`: longer examples are left out.
         pub max_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },
-        /// Of `packing: blocks`: tokens of a row.
+        /// For `packing: blocks`: tokens of a row.
         pub block_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },
-        /// Of `packing: blocks`: games that are joined and cut into blocks together; what is left of them is dropped.
+        /// For `packing: blocks`: games that are joined and cut into blocks together; what is left of them is dropped.
         pub chunk_games: usize = 1_000, kind = Type::Integer { min: 1, max: 1_000_000 },
-        /// Of `speech`: a position is its 64 squares (`squares`), or its men with their squares (`pieces`): short where men are few.
+        /// For `speech`: a position is its 64 squares (`squares`), or its men with their squares (`pieces`): short where men are
+        /// few.
         pub position: String = SQUARES.into(), kind = Type::Choice(&[SQUARES, PIECES]),
     }
 }

@@ -8,14 +8,14 @@ use cwm_encoding::VOCABULARY;
 use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::{DESCRIPTION_FILE, Description};
 use cwm_models::device;
-use cwm_models::heads::labels::{self, MicroBatch, PositionScore, Tally, score};
+use cwm_models::heads::labels::{self, LabelTotals, MicroBatch, PositionScore, score};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, DeviceWeights, Network, families};
 use serde_json::json;
 
 use crate::boards::{BoardsWriter, WrongLabels, find_wrong_labels};
 use crate::config::Config;
-use crate::kept::PredictionsWriter;
+use crate::kept_predictions::PredictionsWriter;
 use crate::scores::{Score, ScoresWriter};
 
 /// Games that are sorted by length together, and whose scores are in memory at once.
@@ -26,7 +26,7 @@ const CHUNK: usize = 1_024;
 /// # Errors
 /// An input is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
-    if let Some(parameter) = config.of_predictions() {
+    if let Some(parameter) = config.predictions_only_parameter() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
     }
     device::run(context, |device| evaluate(context, config, device))
@@ -65,7 +65,7 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
     let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
     let path = context.output("predictions")?;
     let mut predictions = PredictionsWriter::create(path, &dataset, config.en_passant(), model.to_string())?;
-    let mut tally = Tally::default();
+    let mut tally = LabelTotals::default();
     let mut first = 0;
     while first < dataset.len() {
         context.check_cancelled()?;

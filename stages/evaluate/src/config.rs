@@ -52,7 +52,7 @@ impl Config {
         {
             faults.push(ParameterError::new("family", format!("is unknown: {error}")));
         }
-        if let (Some(other), Some(parameter)) = (self.of_predictions(), self.of_checkpoint()) {
+        if let (Some(other), Some(parameter)) = (self.predictions_only_parameter(), self.checkpoint_only_parameter()) {
             faults
                 .push(ParameterError::new(parameter, format!("belongs to checkpoints, and `{other}` to predictions")));
         }
@@ -75,14 +75,14 @@ impl Config {
     }
 
     /// The first parameter that only predictions have a use for, if one is given.
-    pub fn of_predictions(&self) -> Option<&'static str> {
+    pub fn predictions_only_parameter(&self) -> Option<&'static str> {
         let given =
             [("name", self.name.is_some()), ("size", self.size.is_some()), ("parameters", self.parameters.is_some())];
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 
     /// The first parameter that only a checkpoint has a use for, if one is given as something else than its default.
-    pub fn of_checkpoint(&self) -> Option<&'static str> {
+    pub fn checkpoint_only_parameter(&self) -> Option<&'static str> {
         let given = [
             ("family", self.family.is_some()),
             ("options", !self.options.is_empty()),

@@ -7,7 +7,7 @@
 mod boards;
 mod checkpoint;
 mod config;
-mod kept;
+mod kept_predictions;
 mod parquet_file;
 mod predictions;
 mod probe;

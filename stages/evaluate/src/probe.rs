@@ -17,7 +17,7 @@ use crate::config::Config;
 pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    if config.of_predictions().is_some() {
+    if config.predictions_only_parameter().is_some() {
         return Ok(None);
     }
     let games = context.folder().join("games");

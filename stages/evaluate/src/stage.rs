@@ -82,7 +82,7 @@ impl Stage for Evaluate {
 
     fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let config = Config::read(values).ok()?;
-        if config.of_predictions().is_some() {
+        if config.predictions_only_parameter().is_some() {
             // No code of any family affects them.
             return Some(Vec::new());
         }

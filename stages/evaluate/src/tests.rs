@@ -60,7 +60,7 @@ fn network_of(family: &str) -> Network {
 }
 
 /// Sets a value of the training in the description of the checkpoint of [`model`].
-fn say(folder: &Path, key: &str, value: serde_json::Value) {
+fn set_training_value(folder: &Path, key: &str, value: serde_json::Value) {
     let path = folder.join("checkpoint").join(checkpoint::DESCRIPTION_FILE);
     let mut description: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     description["training"][key] = value;
@@ -133,9 +133,9 @@ fn games_that_were_validated_on_are_reported() {
     let set = cwm_chess::Dataset::open(&dataset(folder.path(), &games())).unwrap();
     let told = |validated_on: Option<&str>, games: u64| {
         model(folder.path(), |_| {});
-        say(folder.path(), "validation", serde_json::json!({ "games": games }));
+        set_training_value(folder.path(), "validation", serde_json::json!({ "games": games }));
         if let Some(digest) = validated_on {
-            say(folder.path(), "validated_on", digest.into());
+            set_training_value(folder.path(), "validated_on", digest.into());
         }
         let outcome = evaluate(folder.path(), 1, &[("board_games", Value::Int(0))]).unwrap();
         read(&outcome.outputs["scores"]).1["cwm.model"].get("validated_on_test").cloned()

@@ -1,11 +1,11 @@
 //! Builds an example, or an item, of a position.
 
 use cwm_contract::Failure;
-use cwm_reasoning::{Draws, Example, VerbalisedSearch, best_line, best_move, factual, verbalised};
+use cwm_reasoning::{Example, RandomChoices, VerbalisedSearch, best_line, best_move, factual, verbalised};
 use cwm_uci::Limit;
 use shakmaty::Chess;
 
-use crate::built::{BuildResult, Reason, Tree};
+use crate::built::{BuildResult, Reason, TreeCounts};
 use crate::config::Config;
 use crate::engine::{BestPlay, Searcher, in_centipawns};
 use crate::guided::guided;
@@ -31,13 +31,13 @@ pub fn lines_at_first(config: &Config) -> usize {
 /// # Errors
 /// The engine fails.
 pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<BuildResult, Failure> {
-    let mut draws = Draws::new(&config.builder, config.seed, place.number);
+    let mut draws = RandomChoices::new(&config.builder, config.seed, place.number);
     let (position, form) = (&place.position, config.board());
     let example = |example: Example, tree| BuildResult::Example(Box::new(example.at(place.game, place.ply)), tree);
     let (built, reason) = match config.builder.as_str() {
         "best_move" => {
             let best = place.best.as_ref().ok_or_else(|| Failure::internal("an evaluation has no best move"))?;
-            return Ok(example(best_move(position, form, best), Tree::default()));
+            return Ok(example(best_move(position, form, best), TreeCounts::default()));
         }
         "factual" => {
             let tickets = config.tickets().map_err(Failure::input)?;
@@ -55,10 +55,10 @@ pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<
                 Err(reason) => BuildResult::Nothing(reason),
             });
         }
-        _ => return searched(config, place, searcher, &mut draws),
+        _ => return build_verbalised(config, place, searcher, &mut draws),
     };
     Ok(match built {
-        Some(built) => example(built, Tree::default()),
+        Some(built) => example(built, TreeCounts::default()),
         None => BuildResult::Nothing(reason),
     })
 }
@@ -69,11 +69,11 @@ enum Stop {
     Incomplete,
 }
 
-fn searched(
+fn build_verbalised(
     config: &Config,
     place: &Place,
     searcher: &mut Searcher,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Result<BuildResult, Failure> {
     let limit = Limit::nodes(config.nodes);
     let lines = |position: &Chess| match searcher.best_moves(position, LINES, &limit) {
@@ -83,7 +83,7 @@ fn searched(
     };
     match verbalised(&place.position, config.board(), config.wording(), draws, lines) {
         Ok(Some(VerbalisedSearch { example, nodes, contradicted })) => {
-            Ok(BuildResult::Example(Box::new(example.at(place.game, place.ply)), Tree { nodes, contradicted }))
+            Ok(BuildResult::Example(Box::new(example.at(place.game, place.ply)), TreeCounts { nodes, contradicted }))
         }
         Ok(None) => Ok(BuildResult::Nothing(Reason::Draw)),
         Err(Stop::Incomplete) => Ok(BuildResult::Nothing(Reason::Incomplete)),

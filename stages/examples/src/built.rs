@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BuildResult {
     /// An example, which has no id yet.
-    Example(Box<Example>, Tree),
+    Example(Box<Example>, TreeCounts),
     /// An item of `guided`, which has no `task_id` yet.
     Item(Box<Item>),
     /// Nothing, for this reason.
@@ -17,7 +17,7 @@ pub enum BuildResult {
 
 /// The nodes of a verbalised search, and those whose minimax contradicts their value; none of other builders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tree {
+pub struct TreeCounts {
     /// Nodes.
     pub nodes: usize,
     /// Nodes with a contradiction.

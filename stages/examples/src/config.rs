@@ -27,7 +27,7 @@ fn published_kinds() -> BTreeMap<String, usize> {
 parameters! {
     /// Parameters of `examples`: the builder, and the positions that it gets.
     pub struct Config {
-        /// What an example holds: `best_move`, the best move alone; `best_line`, some plies of best play and what they
+        /// The content of an example: `best_move`, the best move alone; `best_line`, some plies of best play and what they
         /// gain; `factual`, answers to questions about a board; `verbalised`, a small search in words; `guided`, items
         /// in which a teacher is asked to explain a move (`keep` makes examples of its answers).
         pub builder: String, kind = Type::Choice(BUILDERS),
@@ -38,7 +38,7 @@ parameters! {
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// `balanced`: White is to move in half of the positions.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
-        /// How a position is written.
+        /// The notation of a position.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
         /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability`
         /// and `which_of_two` need evaluations of all moves.
@@ -53,7 +53,7 @@ parameters! {
         pub nodes: u64 = 200_000,
         /// The phrases of `verbalised`: always the `plain` ones, or `varied`.
         pub wording: String = "varied".into(), kind = Type::Choice(&["plain", "varied"]),
-        /// Which moves `guided` explains: the best, if its line gains something (`good`); one of the good ones
+        /// The moves that `guided` explains: the best, if its line gains something (`good`); one of the good ones
         /// (`reasonable`); one after which much changes (`blunder`).
         pub mode: String = "good".into(), kind = Type::Choice(&["good", "reasonable", "blunder"]),
         /// Seed of all draws.

@@ -52,7 +52,7 @@ impl Drawing {
     }
 
     /// The places that are tried next; none if all examples are there, or no place is left. Each of them must be counted in
-    /// [`Drawing::built`] if it gives an example.
+    /// [`Drawing::count_example`] if it gives an example.
     pub fn next(&mut self) -> Vec<(usize, usize)> {
         let mut next = Vec::new();
         for (number, cell) in self.cells.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ impl Drawing {
     }
 
     /// Counts an example of a cell.
-    pub fn built(&mut self, cell: usize) {
+    pub fn count_example(&mut self, cell: usize) {
         self.cells[cell].missing -= 1;
     }
 

@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 use cwm_questions::Item;
-use cwm_reasoning::{Draws, GuidedLine, GuidedSearch, MATE, guided_item};
+use cwm_reasoning::{GuidedLine, GuidedSearch, MATE, RandomChoices, guided_item};
 use cwm_uci::Limit;
 use shakmaty::{Chess, Move, Position};
 
@@ -18,7 +18,7 @@ pub fn guided(
     config: &Config,
     position: &Chess,
     searcher: &mut Searcher,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Result<Result<Item, Reason>, Failure> {
     let mode = config.mode();
     let search = mode.search();

@@ -8,7 +8,7 @@ use cwm_questions::{Item, write_line};
 use cwm_reasoning::Example;
 use serde_json::{Value, json};
 
-use crate::built::{Reason, Tree};
+use crate::built::{Reason, TreeCounts};
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::positions::Positions;
@@ -21,7 +21,7 @@ pub struct BuildSummary {
     /// The same of items.
     items: Vec<(usize, Item)>,
     left_out: BTreeMap<Reason, u64>,
-    tree: Tree,
+    tree: TreeCounts,
 }
 
 impl BuildSummary {
@@ -32,12 +32,12 @@ impl BuildSummary {
             examples: Vec::new(),
             items: Vec::new(),
             left_out: Reason::ALL.map(|reason| (reason, 0)).into(),
-            tree: Tree::default(),
+            tree: TreeCounts::default(),
         }
     }
 
     /// Adds an example.
-    pub fn push(&mut self, place: usize, example: Example, tree: Tree) {
+    pub fn push(&mut self, place: usize, example: Example, tree: TreeCounts) {
         self.examples.push((place, example));
         self.tree.nodes += tree.nodes;
         self.tree.contradicted += tree.contradicted;

@@ -42,11 +42,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
                     }
                 }
                 BuildResult::Example(example, tree) => {
-                    drawing.built(cell);
+                    drawing.count_example(cell);
                     found.push(place, *example, tree);
                 }
                 BuildResult::Item(item) => {
-                    drawing.built(cell);
+                    drawing.count_example(cell);
                     found.push_item(place, *item);
                 }
             }

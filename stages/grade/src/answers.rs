@@ -137,13 +137,13 @@ impl GradedAnswer {
 struct Rows<'i> {
     items: &'i Items,
     /// By the place of an item: the sample of each of its rows, and the row.
-    of: Vec<Vec<(u64, usize)>>,
+    by_item: Vec<Vec<(u64, usize)>>,
     read: usize,
 }
 
 impl<'i> Rows<'i> {
     fn new(items: &'i Items) -> Self {
-        Rows { items, of: vec![Vec::new(); items.all.len()], read: 0 }
+        Rows { items, by_item: vec![Vec::new(); items.all.len()], read: 0 }
     }
 
     /// Adds the next row. Returns the place of its item.
@@ -151,7 +151,7 @@ impl<'i> Rows<'i> {
         let (row, id, sample) = (self.read, &answer.task_id, answer.sample_number());
         self.read += 1;
         let place = self.items.place(id).ok_or_else(|| format!("have {id} in row {row}, which is no item"))?;
-        let of_item = &mut self.of[place];
+        let of_item = &mut self.by_item[place];
         if let Some((_, first)) = of_item.iter().find(|(other, _)| *other == sample) {
             let of_sample = answer.sample.map(|sample| format!(" with the sample {sample}")).unwrap_or_default();
             return Err(format!("have {id}{of_sample} twice: in row {first} and in row {row}"));
@@ -163,14 +163,14 @@ impl<'i> Rows<'i> {
     /// Checks that each item has a row, and all have the same number.
     fn check(&self) -> Result<(), String> {
         let id = |place: usize| &self.items.all[place].task_id;
-        if let Some(first) = self.of.iter().position(Vec::is_empty) {
-            let (missing, all) = (self.of.iter().filter(|rows| rows.is_empty()).count(), self.of.len());
+        if let Some(first) = self.by_item.iter().position(Vec::is_empty) {
+            let (missing, all) = (self.by_item.iter().filter(|rows| rows.is_empty()).count(), self.by_item.len());
             return Err(format!("lack {missing} of {all} items: the first is {}, item {first}", id(first)));
         }
-        let samples = self.of.first().map_or(0, Vec::len);
-        match self.of.iter().position(|rows| rows.len() != samples) {
+        let samples = self.by_item.first().map_or(0, Vec::len);
+        match self.by_item.iter().position(|rows| rows.len() != samples) {
             Some(other) => {
-                Err(format!("have {samples} rows of {}, and {} of {}", id(0), self.of[other].len(), id(other)))
+                Err(format!("have {samples} rows of {}, and {} of {}", id(0), self.by_item[other].len(), id(other)))
             }
             None => Ok(()),
         }

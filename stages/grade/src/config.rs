@@ -24,15 +24,15 @@ parameters! {
         pub seed: u64 = 0,
         /// An item of a task that is not known: `fail`, or judged by its `key` and answer type alone.
         pub unknown: String = "fail".into(), kind = Type::Choice(&["fail", "key"]),
-        /// How the answer to a graded item is found in a text: `release`, as the published programs do; `lenient`,
+        /// The rule by which the answer to a graded item is found in a text: `release`, as the published programs do; `lenient`,
         /// every move of the last answer counts, however it is written.
         pub reading: String = "release".into(), kind = Type::Choice(&["release", "lenient"]),
-        /// Whether claims about moves and pieces are counted in answers to graded items: `none`; `rule`, where a move is true if it is
-        /// legal in the item's position; `line`, also if it is after the moves directly before it in the sentence.
+        /// The claims about moves and pieces that are counted in answers to graded items: `none`; `rule`, where a move is true if
+        /// it is legal in the item's position; `line`, also if it is after the moves directly before it in the sentence.
         pub claims: String = "rule".into(), kind = Type::Choice(&["none", "rule", "line"]),
         /// A legal move whose scaled value is below this has the reward 0.
         pub cut: f64 = RewardOptions::default().cut,
-        /// How the value of a legal move is scaled: `normalise`, by where it lies between the least and the greatest;
+        /// The scale of the value of a legal move: `normalise`, by where it lies between the least and the greatest;
         /// `linear`, by its place among the legal moves.
         pub scaling: String = "normalise".into(), kind = Type::Choice(&["normalise", "linear"]),
     }

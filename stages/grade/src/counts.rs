@@ -60,6 +60,6 @@ fn fault_count(tally: &mut Tally, fault: MoveFault) -> &mut u64 {
         MoveFault::IllegalMove => &mut tally.illegal_move,
         MoveFault::NotAMove => &mut tally.not_a_move,
         MoveFault::LegalButWrong => &mut tally.legal_but_wrong,
-        MoveFault::SaysNone => &mut tally.says_none,
+        MoveFault::NoMove => &mut tally.says_none,
     }
 }

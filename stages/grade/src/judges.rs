@@ -4,8 +4,8 @@ use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
 use cwm_reasoning::{
-    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, JudgedAnswer, MoveMeasures, Opinion, ReadAnswer, ReasoningTask,
-    RewardOptions, Verifier,
+    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, MoveMeasures, Opinion, ReadAnswer, ReasoningTask, RewardOptions,
+    VerifiedAnswer, Verifier,
 };
 
 /// A judge of answers to an item.
@@ -54,7 +54,7 @@ impl Ruling {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledAnswer {
     /// The answer that was read, and its reward.
-    pub judged: JudgedAnswer,
+    pub judged: VerifiedAnswer,
     /// The measures of the answered move.
     pub measures: MoveMeasures,
     /// Its claims; none where they are not counted.
@@ -120,7 +120,7 @@ impl<'i> ItemJudge<'i> {
     }
 }
 
-fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &JudgedAnswer) -> ClaimCounts {
+fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &VerifiedAnswer) -> ClaimCounts {
     let claims = verifier.claims(text, rule);
     let read = judged.read.as_ref().filter(|_| verifier.task() == ReasoningTask::PredictMove);
     ClaimCounts {
@@ -132,7 +132,7 @@ fn claims(verifier: &Verifier, text: &str, rule: ClaimRule, judged: &JudgedAnswe
 }
 
 /// The judgement of an answer to a graded item: it is correct if its reward is 1.
-fn judgement(judged: &JudgedAnswer) -> Judgement {
+fn judgement(judged: &VerifiedAnswer) -> Judgement {
     let extracted = judged.read.as_ref().map(|read| match read {
         ReadAnswer::Move(uci) => uci.clone(),
         ReadAnswer::Moves(moves) => moves.join(", "),

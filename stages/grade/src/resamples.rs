@@ -101,8 +101,8 @@ pub fn sums<const N: usize>(
     results
 }
 
-/// The items of the task of which the run has answers right, by their places in the task, with the share of these; none if it was not
-/// asked.
+/// The items of the task of which the run has answers right, by their places in the task, with the share of these; none if it was
+/// not asked.
 fn correct(task: &Task, run: &RunGrades) -> Option<Vec<Addend<1>>> {
     let shares: Vec<f64> = task.places.iter().map(|place| run.correct_share(*place)).collect::<Option<_>>()?;
     let correct = shares.into_iter().enumerate().filter(|(_, share)| *share > 0.0);

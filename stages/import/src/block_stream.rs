@@ -23,7 +23,7 @@ pub struct BlockStream<'a> {
 pub struct Window {
     pub blocks: Vec<(usize, Block)>,
     /// The failure after them, if they are not followed by the end.
-    pub failed: Option<Failure>,
+    pub failure: Option<Failure>,
 }
 
 impl<'a> BlockStream<'a> {
@@ -40,7 +40,7 @@ impl<'a> BlockStream<'a> {
                 Ok(Some(block)) => window.blocks.push((self.file, block)),
                 Ok(None) => break,
                 Err(failure) => {
-                    window.failed = Some(failure);
+                    window.failure = Some(failure);
                     break;
                 }
             }

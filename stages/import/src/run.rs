@@ -46,8 +46,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     loop {
         context.check_cancelled()?;
         context.progress(meter.consumed(), Some(size), "bytes");
-        let Window { blocks: here, failed } = window;
-        let last = here.is_empty() || failed.is_some();
+        let Window { blocks: here, failure } = window;
+        let last = here.is_empty() || failure.is_some();
         let (next, read) = threads.install(|| {
             rayon::join(
                 || if last { Window::default() } else { stream.window(blocks) },
@@ -57,7 +57,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         for (file, records) in read {
             records.into_iter().try_for_each(|record| writer.write_record(file, record))?;
         }
-        if let Some(failure) = failed {
+        if let Some(failure) = failure {
             return Err(failure);
         }
         if last {

@@ -33,7 +33,7 @@ pub enum Reason {
     /// There is no text.
     Unanswered,
     /// It is wrong, or its reward is below the threshold.
-    Below,
+    BelowThreshold,
     /// An answer to the same item has the same text.
     Repeated,
     /// Its position's full-move number is not wanted.
@@ -44,13 +44,14 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 5] = [Reason::Unanswered, Reason::Below, Reason::Repeated, Reason::Fullmove, Reason::Piece];
+    pub const ALL: [Reason; 5] =
+        [Reason::Unanswered, Reason::BelowThreshold, Reason::Repeated, Reason::Fullmove, Reason::Piece];
 
     /// Its name in counts.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Unanswered => "unanswered",
-            Reason::Below => "below",
+            Reason::BelowThreshold => "below",
             Reason::Repeated => "repeated",
             Reason::Fullmove => "fullmove",
             Reason::Piece => "piece",
@@ -71,7 +72,7 @@ pub struct TeacherAnswers {
 
 impl TeacherAnswers {
     /// Counts an answer that is left out.
-    pub fn count(&mut self, reason: Reason) {
+    pub fn count_left_out(&mut self, reason: Reason) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 }
@@ -98,10 +99,10 @@ pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Teache
         let at = *by_id.get(&*answer.task_id).ok_or_else(|| {
             Failure::input(format!("the answers of {run} have one to {}, which is no item here", answer.task_id))
         })?;
-        let judge = Judge { config, run: &run, grades: grades.as_ref() };
-        match judge.example(&items[at], &answer)? {
-            Err(reason) => found.count(reason),
-            Ok(example) if !seen.insert((at, example.target().to_owned())) => found.count(Reason::Repeated),
+        let filter = AnswerFilter { config, run: &run, grades: grades.as_ref() };
+        match filter.example(&items[at], &answer)? {
+            Err(reason) => found.count_left_out(reason),
+            Ok(example) if !seen.insert((at, example.target().to_owned())) => found.count_left_out(Reason::Repeated),
             Ok(example) => found.passing.push(passing(&items[at], (at, answer.sample_number()), example)?),
         }
     }
@@ -133,20 +134,20 @@ fn grades_of(path: &Path, run: &str) -> Result<GradesByAnswer, Failure> {
     Ok(grades)
 }
 
-struct Judge<'a> {
+struct AnswerFilter<'a> {
     config: &'a Config,
     run: &'a str,
     grades: Option<&'a GradesByAnswer>,
 }
 
-impl Judge<'_> {
+impl AnswerFilter<'_> {
     /// The example that an answer becomes, or the reason why it is left out.
     fn example(&self, item: &Item, answer: &Answer) -> Result<Result<Example, Reason>, Failure> {
         let Some(text) = answer.response.as_deref().filter(|text| !text.trim().is_empty()) else {
             return Ok(Err(Reason::Unanswered));
         };
         let Some(task) = ReasoningTask::of_name(&item.task_type) else {
-            return Ok(guided_example(item, text, self.config.board())?.ok_or(Reason::Below));
+            return Ok(guided_example(item, text, self.config.board())?.ok_or(Reason::BelowThreshold));
         };
         let grade = self.grades.and_then(|grades| grades.get(&(item.task_id.clone(), answer.sample_number())));
         let grade = grade.ok_or_else(|| {
@@ -160,12 +161,12 @@ impl Judge<'_> {
             ReasoningTask::LegalMoves => at_least(self.config.legal),
             ReasoningTask::BestMove | ReasoningTask::WorstMove => grade.verdict == AnswerVerdict::Right.name(),
         };
-        Ok(if passes { Ok(kept(item, text)) } else { Err(Reason::Below) })
+        Ok(if passes { Ok(conversation(item, text)) } else { Err(Reason::BelowThreshold) })
     }
 }
 
 /// The item as a conversation, with the whole answer.
-fn kept(item: &Item, text: &str) -> Example {
+fn conversation(item: &Item, text: &str) -> Example {
     let message = |role, content: &str| Message { role, content: content.to_owned() };
     let system = item.metadata.text("system").map(|system| message(MessageRole::System, system));
     let messages = [message(MessageRole::User, &item.question), message(MessageRole::Assistant, text)];

@@ -77,7 +77,7 @@ fn remove(answers: &mut TeacherAnswers, indices: &[usize], reason: Option<Reason
     for &at in indices {
         removed[at] = true;
         if let Some(reason) = reason {
-            answers.count(reason);
+            answers.count_left_out(reason);
         }
     }
     let mut removed = removed.into_iter();

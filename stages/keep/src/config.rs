@@ -20,7 +20,7 @@ parameters! {
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// The largest share that one kind of piece has of the answers to `reasoning_legal_moves`.
         pub largest_piece_share: f64 = 0.25,
-        /// How the position is written in examples of `guided` items.
+        /// The notation of the position in examples of `guided` items.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
         /// Seed of all draws.
         pub seed: i128 = 0,

@@ -45,7 +45,7 @@ impl Rows {
     }
 
     /// The same for this model, which refuses what it cannot read.
-    pub fn read_by(self, network: &Network) -> Self {
+    pub fn for_network(self, network: &Network) -> Self {
         Rows { longest: network.longest(), is_causal: network.is_causal(), ..self }
     }
 

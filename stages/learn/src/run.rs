@@ -36,7 +36,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         Some(path) => {
             let measured = Rows::open("validation", path, &config)?;
             check_alike(&rows, &measured)?;
-            let measured = measured.read_by(&task.0);
+            let measured = measured.for_network(&task.0);
             Some(ChoiceValidation::new(measured, config.validation_rows, &task.0, &workers)?)
         }
         None => None,
@@ -61,7 +61,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
 
     let settings = hyper.settings(total_steps);
     let mut run = Run::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
-    run.train(rows.read_by(&task.0))?;
+    run.train(rows.for_network(&task.0))?;
     let TrainingResult { state, validation } = run.finish()?;
     let mut training = describe(hyper, (steps_per_epoch, total_steps), &state, validation.as_ref());
     training.insert("rows".to_owned(), json!(count));

@@ -2,8 +2,8 @@
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Batch, Model, Task, WeightsOf};
-use cwm_inside_rows::{Legality, LegalityOf, LegalityWriter};
+use cwm_inside::{Batch, Model, Task, WeightsSource};
+use cwm_inside_rows::{Legality, LegalityDescription, LegalityWriter};
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Device, Sites};
@@ -25,8 +25,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let model =
-        Model::open(context.input("checkpoint")?, WeightsOf::Trained, device)?.with_precision(config.precision())?;
+    let model = Model::open(context.input("checkpoint")?, WeightsSource::Trained, device)?
+        .with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
     if model.task() == Task::State {
         let message =
@@ -40,7 +40,7 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     games.left_out_note().into_iter().for_each(|note| context.note(note));
     let train = context.optional_input("train").map(Dataset::open).transpose()?;
     let seen = train.map(|train| games.seen_in(&train)).transpose()?;
-    let of = LegalityOf {
+    let of = LegalityDescription {
         model: model.name(),
         games: games.progress().1,
         left_out: games.left_out.clone(),

@@ -2,7 +2,7 @@
 
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_inside::linear_probe::Target;
-use cwm_inside::{WeightsOf, is_given_twice};
+use cwm_inside::{WeightsSource, is_given_twice};
 use cwm_models::{Precision, families};
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::schedule::{Schedule, Shape};
@@ -15,26 +15,26 @@ parameters! {
     pub struct Config {
         /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
         pub family: Option<String> = None,
-        /// What is read of each square: `both` piece and colour (13 classes), the `piece` (7), the `colour` (3), or whether a piece
-        /// is `mine`, of the side to move (3).
+        /// The class that is read of each square: `both` piece and colour (13 classes), the `piece` (7), the `colour` (3), or
+        /// whether a piece is `mine`, of the side to move (3).
         pub target: String = "both".into(), kind = Type::Choice(Target::NAMES),
         /// `linear` trains; `difference` takes differences of mean rows, without training.
         pub method: String = "linear".into(), kind = Type::Choice(&["linear", "difference"]),
         /// True if linear probes of piece and of colour are trained too, whose sums are compared with those of both. For the target
         /// `both` and the method `linear`, on the stream.
         pub composition: bool = false,
-        /// Sites of the stream, each with a linear probe of its own: 0 is after the embedding, l after block l. By default all; with
-        /// an autoencoder, all that it has.
+        /// Sites of the stream, each with a linear probe of its own: 0 is after the embedding, l after block l. By default all;
+        /// with an autoencoder, all that it has.
         pub layers: Vec<u64> = Vec::new(),
         /// Number of tokens of each game whose rows are read, the last ones; 0 reads all.
         pub last: u64 = 5, kind = Type::Integer { min: 0, max: MANY },
-        /// With `random`, each game is first cut after a number of tokens drawn from 12 to `max_tokens`, or to its own length without
-        /// that, so that all depths of games are seen.
+        /// With `random`, each game is first cut after a number of tokens drawn from 12 to `max_tokens`, or to its own length
+        /// without that, so that all depths of games are seen.
         pub cut: String = "none".into(), kind = Type::Choice(&["none", "random"]),
         /// Games are cut after so many tokens. By default games with more tokens than the model reads are left out.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 2, max: 1 << 20 })),
-        /// Which tokens are read, by what they are: 0 and 1 origin and target of white, 2 and 3 of black, 4 a promotion piece. For
-        /// models of words.
+        /// The tokens that are read, by their place in a move: 0 and 1 origin and target of white, 2 and 3 of black, 4 a
+        /// promotion piece. For models of words.
         pub phase: String = "any".into(), kind = Type::Choice(&["any", "0", "1", "2", "3", "4"]),
         /// The board of a token: `after` all moves that are complete there, or `before` the move that it belongs to.
         pub board: String = "after".into(), kind = Type::Choice(&["after", "before"]),
@@ -60,8 +60,8 @@ parameters! {
         pub weight_decay: f64 = 0.01,
         /// Share of the updates in which the learning rate grows, from a tenth; then it falls to 0 along half a cosine.
         pub warmup_share: f64 = 0.05,
-        /// With `rms`, rows are divided by the root mean square of the training rows of their layer; `family` is `none` for `gpt` and
-        /// `rms` for the others.
+        /// With `rms`, rows are divided by the root mean square of the training rows of their layer; `family` is `none` for `gpt`
+        /// and `rms` for the others.
         pub normalise: String = "family".into(), kind = Type::Choice(&["none", "rms", "family"]),
         /// Number of games to train on, and again to measure on, the first ones; by default all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: MANY })),
@@ -131,10 +131,10 @@ impl Config {
     }
 
     /// The weights that the model has.
-    pub fn weights_of(&self) -> WeightsOf {
+    pub fn weights_source(&self) -> WeightsSource {
         match self.network.as_str() {
-            "untrained" => WeightsOf::Untrained { seed: self.untrained_seed },
-            _ => WeightsOf::Trained,
+            "untrained" => WeightsSource::Untrained { seed: self.untrained_seed },
+            _ => WeightsSource::Trained,
         }
     }
 

@@ -9,18 +9,18 @@ use crate::config::Config;
 use crate::measure::ProbeCounts;
 
 /// Writes findings about one model.
-pub struct Reporter<'a> {
+pub struct FindingsBuilder<'a> {
     /// The parameters.
     pub config: &'a Config,
     /// The model.
     pub model: &'a Model,
     /// `stream` or `latents`.
-    pub of: &'static str,
+    pub input_kind: &'static str,
     /// The workers that compute resamples.
     pub workers: &'a WorkerPool,
 }
 
-impl Reporter<'_> {
+impl FindingsBuilder<'_> {
     /// The findings of a linear probe of a layer, or of the majority class: of all squares with intervals, then of each square.
     pub fn probe(&self, method: &str, layer: Option<u32>, loss: Option<f64>, measured: &ProbeCounts) -> Vec<Finding> {
         let all = measured.all();
@@ -65,7 +65,7 @@ impl Reporter<'_> {
         let labels = if self.config.labels == "shuffled" { "shuffled" } else { "true" };
         self.finding(Kind::Probe, layer, rows)
             .name("method", method)
-            .name("of", self.of)
+            .name("of", self.input_kind)
             .name("target", &self.config.target)
             .name("labels", labels)
             .name("phase", &self.config.phase)
@@ -73,7 +73,7 @@ impl Reporter<'_> {
     }
 
     fn finding(&self, kind: Kind, layer: Option<u32>, rows: u64) -> Finding {
-        Finding::new(kind, self.model.name(), self.model.weights_of().name(), layer, rows)
+        Finding::new(kind, self.model.name(), self.model.weights_source().name(), layer, rows)
             .name("task", self.model.task().name())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
-use cwm_inside::{Model, Reading, Task, WantedGame, game_of_both};
+use cwm_inside::{Model, Reading, Task, WantedGame, overlapping_game};
 
 use crate::boards::Boards;
 use crate::config::{Config, SHORTEST_CUT};
@@ -136,7 +136,7 @@ impl<'a> Games<'a> {
         let wanted = self.read(game)?.ok_or_else(|| Failure::internal("a game is longer than it was"))?;
         let WantedGame { id, reading, tokens: kept } = &wanted;
         if others.is_some_and(|others| others.contains(id)) {
-            return Err(game_of_both(id));
+            return Err(overlapping_game(id));
         }
         let plies = self.dataset.tokens(game)?.unwrap_or_default().len();
         let mut labels = vec![0; plies * LABELS];

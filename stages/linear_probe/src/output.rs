@@ -7,15 +7,15 @@ use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDe
 use serde_json::json;
 
 use crate::inputs::Form;
-use crate::run::{Part, Stage};
+use crate::run::{CollectedRows, ProbeRun};
 use crate::train::TrainedProbe;
 
-impl Stage<'_> {
+impl ProbeRun<'_> {
     /// Writes the linear probes that were made on the rows of `train`.
     ///
     /// # Errors
     /// The disk refuses, or an autoencoder cannot be read again.
-    pub fn write(&self, made: Vec<TrainedProbe>, forms: &[Form], train: &Part) -> Result<(), Failure> {
+    pub fn write(&self, made: Vec<TrainedProbe>, forms: &[Form], train: &CollectedRows) -> Result<(), Failure> {
         let mut layers = BTreeMap::new();
         for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {
             let of_layer = match (form, &self.autoencoder) {
@@ -58,11 +58,11 @@ impl Stage<'_> {
         let description = ProbesDescription {
             format: FORMAT,
             model: self.model.json(),
-            network: self.model.weights_of().name().to_owned(),
+            network: self.model.weights_source().name().to_owned(),
             width: self.model.width(),
             layers: self.collection.sites.clone(),
             last: if config.normed { "normed" } else { "raw" }.to_owned(),
-            of: self.of().to_owned(),
+            of: self.input_kind().to_owned(),
             target: config.target.clone(),
             classes: config.target().classes().iter().map(|class| (*class).to_owned()).collect(),
             method: config.method.clone(),

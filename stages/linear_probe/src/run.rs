@@ -13,7 +13,7 @@ use cwm_models::{Device, Precision};
 
 use crate::boards::Boards;
 use crate::config::Config;
-use crate::findings::Reporter;
+use crate::findings::FindingsBuilder;
 use crate::games::Games;
 use crate::inputs::{Form, Inputs, root_mean_square};
 use crate::measure::{ProbeCounts, measure};
@@ -25,11 +25,11 @@ use crate::train::{TrainedProbe, differences, train};
 /// An input is not what it should be, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    device::run(context, |device| Stage::open(context, &config, device)?.run())
+    device::run(context, |device| ProbeRun::open(context, &config, device)?.run())
 }
 
 /// All that the parts of a run share.
-pub struct Stage<'a> {
+pub struct ProbeRun<'a> {
     /// The executor.
     pub context: &'a Context,
     /// The parameters.
@@ -44,7 +44,7 @@ pub struct Stage<'a> {
 }
 
 /// Rows of an input with their boards.
-pub struct Part {
+pub struct CollectedRows {
     /// The rows of each layer.
     pub rows: Rows,
     /// Names of the games that they are of.
@@ -56,9 +56,9 @@ pub struct Part {
     boards: Boards,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> ProbeRun<'a> {
     fn open(context: &'a Context, config: &'a Config, device: &Device) -> Result<Self, Failure> {
-        let model = Model::open(context.input("checkpoint")?, config.weights_of(), device)?;
+        let model = Model::open(context.input("checkpoint")?, config.weights_source(), device)?;
         let model = model.with_precision(config.precision())?;
         model.check_family(config.family.as_deref())?;
         let autoencoder = context.optional_input("autoencoder").map(|folder| {
@@ -73,7 +73,7 @@ impl<'a> Stage<'a> {
         };
         let collection = Collection { sites, normed: config.normed, batch_tokens: config.batch_tokens as usize };
         let workers = WorkerPool::new(context.cores())?;
-        Ok(Stage { context, config, model, workers, collection, autoencoder })
+        Ok(ProbeRun { context, config, model, workers, collection, autoencoder })
     }
 
     fn run(&self) -> Result<(), Failure> {
@@ -95,7 +95,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The rows of an input, which must not have a game of `others`.
-    fn collect(&self, input: &'static str, others: Option<&HashSet<String>>) -> Result<Part, Failure> {
+    fn collect(&self, input: &'static str, others: Option<&HashSet<String>>) -> Result<CollectedRows, Failure> {
         self.context.activity(format!("reading {input}"));
         let mut games = Games::open(self.context, self.config, &self.model, input)?;
         let (sites, width) = (self.collection.sites.len(), self.model.width());
@@ -108,7 +108,7 @@ impl<'a> Stage<'a> {
         let workers = device::workers(self.context, self.model.pass().device())?;
         collect(self.context, &self.model, &workers, &self.collection, games.wanted(others), &mut writer)?;
         let rows = writer.finish()?;
-        Ok(Part { rows, ids: games.ids().clone(), games: read, left_out, boards: games.boards })
+        Ok(CollectedRows { rows, ids: games.ids().clone(), games: read, left_out, boards: games.boards })
     }
 
     /// Returns the form in which the rows of each layer are read.
@@ -127,7 +127,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A linear probe of each layer.
-    fn make(&self, train: &Part, forms: &[Form], target: Target) -> Result<Vec<TrainedProbe>, Failure> {
+    fn make(&self, train: &CollectedRows, forms: &[Form], target: Target) -> Result<Vec<TrainedProbe>, Failure> {
         let labels = |row: usize, into: &mut Vec<u8>| train.boards.push_classes(target, row, into);
         let classes = target.classes().len();
         let layers = inputs(&train.rows, forms);
@@ -142,8 +142,8 @@ impl<'a> Stage<'a> {
         &self,
         made: &[TrainedProbe],
         forms: &[Form],
-        train: &Part,
-        test: &Part,
+        train: &CollectedRows,
+        test: &CollectedRows,
     ) -> Result<Vec<Finding>, Failure> {
         self.context.activity("measuring");
         let target = self.config.target();
@@ -176,7 +176,12 @@ impl<'a> Stage<'a> {
         Ok(findings)
     }
 
-    fn composition(&self, both: &[TrainedProbe], train: &Part, forms: &[Form]) -> Result<Vec<Finding>, Failure> {
+    fn composition(
+        &self,
+        both: &[TrainedProbe],
+        train: &CollectedRows,
+        forms: &[Form],
+    ) -> Result<Vec<Finding>, Failure> {
         self.context.activity("comparing piece and colour");
         let (colour, piece) = (self.make(train, forms, Target::Colour)?, self.make(train, forms, Target::Piece)?);
         let reporter = self.reporter();
@@ -188,12 +193,17 @@ impl<'a> Stage<'a> {
         Ok(parts.flat_map(of_layer).collect())
     }
 
-    fn reporter(&self) -> Reporter<'_> {
-        Reporter { config: self.config, model: &self.model, of: self.of(), workers: &self.workers }
+    fn reporter(&self) -> FindingsBuilder<'_> {
+        FindingsBuilder {
+            config: self.config,
+            model: &self.model,
+            input_kind: self.input_kind(),
+            workers: &self.workers,
+        }
     }
 
     /// `stream` or `latents`.
-    pub fn of(&self) -> &'static str {
+    pub fn input_kind(&self) -> &'static str {
         if self.autoencoder.is_some() { "latents" } else { "stream" }
     }
 }

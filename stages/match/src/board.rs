@@ -13,7 +13,7 @@ pub struct Board {
     /// The game as models read it.
     pub game: GameSoFar,
     /// The moves as engines read them.
-    pub words: Vec<UciMove>,
+    pub uci_moves: Vec<UciMove>,
 }
 
 impl Board {
@@ -26,7 +26,7 @@ impl Board {
 
     /// Plays a move, which must be legal.
     pub fn play(&mut self, played: Move) {
-        self.words.push(played.to_uci(CastlingMode::Standard));
+        self.uci_moves.push(played.to_uci(CastlingMode::Standard));
         self.game.push(played);
         self.state.play(played);
     }

@@ -17,8 +17,8 @@ parameters! {
         pub first: Kind = Kind::Model,
         /// Its opponent, likewise.
         pub second: Kind,
-        /// The program that plays `level` and `nodes`, such as /usr/games/stockfish (`apt-get install stockfish`); `depth:1`, our own
-        /// engine, needs none. Its bytes are part of the key.
+        /// The program that plays `level` and `nodes`, such as /usr/games/stockfish (`apt-get install stockfish`); `depth:1`, our
+        /// own engine, needs none. Its bytes are part of the key.
         pub engine: Option<SourceFile> = None,
         /// Number of games.
         pub games: u64, kind = Type::Integer { min: 2, max: 100_000_000 },
@@ -27,7 +27,7 @@ parameters! {
         /// Plies of each opening, from the input `openings`. Without that input, or with 0, games begin at the initial
         /// position.
         pub opening_plies: u32 = 8, kind = Type::Integer { min: 0, max: 40 },
-        /// How a model is held to legal moves: `attempts` (an illegal answer costs one of `attempts`) or `mask` (it
+        /// The rule by which a model plays legal moves: `attempts` (an illegal answer costs one of `attempts`) or `mask` (it
         /// chooses among the legal moves).
         pub legality: String = "attempts".into(), kind = Type::Choice(&["attempts", "mask"]),
         /// The answers that a model may give to a position; if none is legal, it loses.

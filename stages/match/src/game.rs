@@ -45,7 +45,7 @@ pub fn play(
     let (end, winner) = loop {
         context.check_cancelled()?;
         let turn = board.position().turn();
-        if let Some(ending) = board.state.ending(&board.position().legal_moves(), DrawRules::Reached) {
+        if let Some(ending) = board.state.ending(&board.position().legal_moves(), DrawRules::OnBoard) {
             break (end_of(ending), (ending == Ending::Checkmate).then_some(!turn));
         }
         if board.moves().len() >= max_plies as usize {

@@ -92,6 +92,6 @@ fn opening(packed: &[u16], plies: usize) -> Result<Option<Vec<Move>>, usize> {
         state.play(played);
         moves.push(played);
     }
-    let is_over = state.ending(&state.position().legal_moves(), DrawRules::Reached).is_some();
+    let is_over = state.ending(&state.position().legal_moves(), DrawRules::OnBoard).is_some();
     Ok((!is_over).then_some(moves))
 }

@@ -15,7 +15,7 @@ use shakmaty::Move;
 use crate::config::Config;
 use crate::kind::Kind;
 use crate::side::Side;
-use crate::table::Table;
+use crate::table::MatchSetup;
 
 /// High enough for small files, and low enough that compression takes little time beside the games.
 const ZSTD_LEVEL: i32 = 9;
@@ -24,7 +24,7 @@ const ZSTD_LEVEL: i32 = 9;
 ///
 /// # Errors
 /// The engine's program cannot be read.
-pub fn players(config: &Config, table: &Table<'_>, sides: &[Side<'_>; 2]) -> Result<Players, Failure> {
+pub fn players(config: &Config, table: &MatchSetup<'_>, sides: &[Side<'_>; 2]) -> Result<Players, Failure> {
     let engine = match (&config.engine, sides.iter().find_map(Side::engine_name)) {
         (Some(program), Some(name)) => Some(EngineName { name: name.to_owned(), digest: cwm_uci::digest(&program.0)? }),
         _ => None,
@@ -62,7 +62,7 @@ fn arm(player: &Player) -> String {
 
 /// Returns the identity of a match, which distinguishes its games from those of the same number in another match: the
 /// players, with all that is known of the training of models, and the rules. The number of games is not part of it.
-pub fn identity(config: &Config, table: &Table<'_>, players: &Players) -> Value {
+pub fn identity(config: &Config, table: &MatchSetup<'_>, players: &Players) -> Value {
     let models = [config.first, config.second].map(|kind| table.model(kind).map(Player::description));
     let Config { colours, opening_plies, attempts, temperature, max_plies, seed, .. } = config;
     json!([players, models, colours, opening_plies, attempts, temperature, max_plies, seed])

@@ -10,13 +10,13 @@ use cwm_matches::Game;
 use crate::config::Config;
 use crate::output;
 use crate::side::Side;
-use crate::table::Table;
+use crate::table::MatchSetup;
 
 /// Plays the games that are not finished and writes `games`, `matches` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     context.activity("reading players and openings");
-    let table = Table::new(context, &config)?;
+    let table = MatchSetup::new(context, &config)?;
     // The engine's name stands in the output; and if it cannot be used, no other is started.
     let sides = table.sides()?;
     let players = output::players(&config, &table, &sides)?;
@@ -33,7 +33,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 /// Plays the games that are not finished, on all cores.
 fn play<'t>(
     context: &Context,
-    table: &'t Table<'_>,
+    table: &'t MatchSetup<'_>,
     journal: &Journal<Game>,
     games: u64,
     sides: [Side<'t>; 2],

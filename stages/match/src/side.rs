@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure};
 use cwm_game::GameStream;
-use cwm_player::{CannotAnswer, PlayRules, Player};
+use cwm_player::{AnswerError, PlayRules, Player};
 use cwm_random::Random;
 use cwm_search::candidates;
 use cwm_uci::{Engine, Level, Limit, Question, Score, Settings};
@@ -34,7 +34,7 @@ pub enum Side<'p> {
     /// An engine, and how far it searches.
     Engine(Box<Engine>, Strength),
     /// Our own engine, and how many plies it looks ahead.
-    Own(u32),
+    OwnEngine(u32),
 }
 
 /// A model and its rules.
@@ -74,7 +74,7 @@ impl<'p> Side<'p> {
         };
         match kind {
             Kind::Random => Ok(Side::Random),
-            Kind::Depth(depth) => Ok(Side::Own(depth)),
+            Kind::Depth(depth) => Ok(Side::OwnEngine(depth)),
             Kind::Model | Kind::Other => Err(Failure::input(format!("the input `{kind}` is not given"))),
             Kind::Nodes(nodes) => Ok(Side::Engine(start(1)?, Strength::Full(Limit::nodes(nodes)))),
             Kind::Level(weakest, _) => {
@@ -113,15 +113,15 @@ impl<'p> Side<'p> {
                 Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
             }
             Side::Model(model) => model.answer(board, random, illegal),
-            Side::Own(depth) => {
+            Side::OwnEngine(depth) => {
                 let found = candidates(&board.state, &board.position().legal_moves(), *depth, 0);
                 let best = found.first().ok_or_else(|| Failure::internal("no move is best where one is legal"))?;
                 Ok(Answer::Move(best.chosen))
             }
             Side::Engine(engine, strength) => {
-                let question = Question::game(&board.words)?;
+                let question = Question::game(&board.uci_moves)?;
                 match strength {
-                    Strength::Full(limit) => Ok(Answer::Move(engine.ask(&question, limit)?.best)),
+                    Strength::Full(limit) => Ok(Answer::Move(engine.query(&question, limit)?.best)),
                     Strength::Level(level) => weakened(engine, *level, &question, random).map(Answer::Move),
                 }
             }
@@ -140,8 +140,8 @@ impl Model<'_> {
                 *illegal += chosen.illegal.len() as u32;
                 Ok(chosen.played.map_or(Answer::NoLegalMove, Answer::Move))
             }
-            Err(CannotAnswer::ContextFull(_)) => Ok(Answer::ContextFull),
-            Err(CannotAnswer::Form(what)) => Err(Failure::internal(what)),
+            Err(AnswerError::ContextFull(_)) => Ok(Answer::ContextFull),
+            Err(AnswerError::Form(what)) => Err(Failure::internal(what)),
         }
     }
 }
@@ -149,7 +149,7 @@ impl Model<'_> {
 /// The move of an engine at a level. As many numbers are drawn whatever the engine reports.
 fn weakened(engine: &mut Engine, level: Level, question: &Question, random: &mut GameStream) -> Result<Move, Failure> {
     let draws: [u32; Level::LINES as usize] = std::array::from_fn(|_| random.next());
-    let answer = engine.ask(question, &level.limit())?;
+    let answer = engine.query(question, &level.limit())?;
     let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
     let chosen = level.choose(&scores, &draws).and_then(|chosen| answer.lines[chosen].moves.first());
     chosen.copied().ok_or_else(|| {

@@ -18,7 +18,7 @@ use crate::openings::Openings;
 use crate::side::Side;
 
 /// All that the games of a match need.
-pub struct Table<'c> {
+pub struct MatchSetup<'c> {
     context: &'c Context,
     config: &'c Config,
     openings: Openings,
@@ -26,7 +26,7 @@ pub struct Table<'c> {
     other: Option<Player>,
 }
 
-impl<'c> Table<'c> {
+impl<'c> MatchSetup<'c> {
     /// Reads the inputs.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl<'c> Table<'c> {
             let checkpoint = context.optional_input(input);
             checkpoint.map(|path| Player::open(path, &device::cpu())).transpose()
         };
-        Ok(Table {
+        Ok(MatchSetup {
             context,
             config,
             model: open("model")?,

@@ -7,13 +7,13 @@ use cwm_contract::{Label, ParameterError, SourceFile, Type, parameters};
 parameters! {
     /// The weight of each source, and the size of the mix.
     pub struct Config {
-        /// The weight of each source, by the stage or cell that made it, such as `{"built[builder=best_move]": 0.5, kept: 0.5}`. Only
-        /// their proportions count. Of a source without a weight nothing is taken.
+        /// The weight of each source, by the stage or cell that made it, such as `{"built[builder=best_move]": 0.5, kept: 0.5}`.
+        /// Only their proportions count. Of a source without a weight nothing is taken.
         pub weights: BTreeMap<String, f64>,
         /// Tokens of what is learnt, the assistant's texts, at most.
         pub tokens: u64, kind = Type::Integer { min: 1, max: 1 << 50 },
-        /// The `tokenizer.json` of the model that learns, which counts tokens, special ones left out; its bytes are part of the key.
-        /// Without one, tokens are words, separated by white space.
+        /// The `tokenizer.json` of the model that learns, which counts tokens, special ones left out; its bytes are part of the
+        /// key. Without one, tokens are words, separated by white space.
         pub tokenizer: Option<SourceFile> = None,
         /// Seed of the order of examples.
         pub seed: i128 = 0,

@@ -33,9 +33,9 @@ struct ColumnEnds {
 /// The outcome of a game.
 pub enum GameOutcome<'a> {
     /// It is kept; its `index` is to be set.
-    Kept(GameRow<'a>),
+    Row(GameRow<'a>),
     /// It is not. The error has its number in the file, from 1.
-    Dropped(u64, &'a DroppedGame),
+    Drop(u64, &'a DroppedGame),
 }
 
 impl ParsedBlock {
@@ -109,7 +109,7 @@ impl ParsedBlock {
         let (mut moves, mut labels, mut texts) = (0, 0, 0);
         (0..self.games).map_while(move |game| {
             if let Some((_, drop)) = dropped.next_if(|(place, _)| *place == game) {
-                return Some(GameOutcome::Dropped(self.first + game as u64, drop));
+                return Some(GameOutcome::Drop(self.first + game as u64, drop));
             }
             let ends = kept.next()?;
             let row = GameRow {
@@ -122,7 +122,7 @@ impl ParsedBlock {
                 labels: (labels < ends.labels).then(|| &self.labels[labels..ends.labels]),
             };
             (moves, labels, texts) = (ends.moves, ends.labels, ends.result);
-            Some(GameOutcome::Kept(row))
+            Some(GameOutcome::Row(row))
         })
     }
 }

@@ -113,7 +113,7 @@ impl OutputWriter<'_> {
         for outcome in parsed.outcomes() {
             self.file.games += 1;
             match outcome {
-                GameOutcome::Kept(game) => {
+                GameOutcome::Row(game) => {
                     if let Err(error) = self.games.push(GameRow { index: self.stats.kept, ..game }) {
                         return stop(error.into());
                     }
@@ -122,7 +122,7 @@ impl OutputWriter<'_> {
                         return ControlFlow::Break(None);
                     }
                 }
-                GameOutcome::Dropped(number, drop) => {
+                GameOutcome::Drop(number, drop) => {
                     if !drop.reason.is_fault() {
                         self.stats.count_dropped(drop.reason);
                     } else if self.fail {

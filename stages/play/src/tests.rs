@@ -18,14 +18,14 @@ const PREFERENCES: [&str; 5] = ["long", "promotion", "castling", "en_passant", "
 
 /// A game as an independent reader sees it.
 #[derive(Debug)]
-struct Read {
+struct ParsedGame {
     tags: Vec<(String, String)>,
     /// As written, checks and mates included.
     sans: Vec<String>,
     position: Chess,
 }
 
-impl Read {
+impl ParsedGame {
     fn tag(&self, name: &str) -> &str {
         &self.tags.iter().find(|(tag, _)| tag == name).unwrap().1
     }
@@ -35,24 +35,24 @@ struct Replay;
 
 impl Visitor for Replay {
     type Tags = Vec<(String, String)>;
-    type Movetext = Read;
-    type Output = Read;
+    type Movetext = ParsedGame;
+    type Output = ParsedGame;
 
-    fn begin_tags(&mut self) -> ControlFlow<Read, Self::Tags> {
+    fn begin_tags(&mut self) -> ControlFlow<ParsedGame, Self::Tags> {
         ControlFlow::Continue(Vec::new())
     }
 
-    fn tag(&mut self, tags: &mut Self::Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+    fn tag(&mut self, tags: &mut Self::Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<ParsedGame> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         tags.push((text(name), text(value.as_bytes())));
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<Read, Read> {
-        ControlFlow::Continue(Read { tags, sans: Vec::new(), position: Chess::new() })
+    fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<ParsedGame, ParsedGame> {
+        ControlFlow::Continue(ParsedGame { tags, sans: Vec::new(), position: Chess::new() })
     }
 
-    fn san(&mut self, game: &mut Read, written: SanPlus) -> ControlFlow<Read> {
+    fn san(&mut self, game: &mut ParsedGame, written: SanPlus) -> ControlFlow<ParsedGame> {
         let m = written.san.to_move(&game.position).expect("a legal move");
         let canonical = SanPlus::from_move_and_play_unchecked(&mut game.position, m);
         assert_eq!(written, canonical, "as short as possible, with its check or mate");
@@ -60,12 +60,12 @@ impl Visitor for Replay {
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, game: Read) -> Read {
+    fn end_game(&mut self, game: ParsedGame) -> ParsedGame {
         game
     }
 }
 
-fn read(path: &Path) -> Vec<Read> {
+fn read(path: &Path) -> Vec<ParsedGame> {
     let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
     Reader::new(&text[..]).read_games(&mut Replay).collect::<Result<_, _>>().unwrap()
 }
@@ -161,8 +161,8 @@ fn engine_games_look_like_games() {
     let folder = tempfile::tempdir().unwrap();
     let games = read(&trial(folder.path(), "engine", 300, 0).run(&Play).unwrap().outputs["pgn"]);
     let share =
-        |what: &dyn Fn(&Read) -> bool| games.iter().filter(|game| what(game)).count() as f64 / games.len() as f64;
-    let any = |part: &'static str| share(&move |game: &Read| game.sans.iter().any(|san| san.contains(part)));
+        |what: &dyn Fn(&ParsedGame) -> bool| games.iter().filter(|game| what(game)).count() as f64 / games.len() as f64;
+    let any = |part: &'static str| share(&move |game: &ParsedGame| game.sans.iter().any(|san| san.contains(part)));
     let plies = games.iter().map(|game| game.sans.len()).sum::<usize>() as f64 / games.len() as f64;
     assert!((65.0..90.0).contains(&plies), "{plies} plies a game");
     assert!(any("O-O") > 0.8, "{} castle", any("O-O"));
@@ -198,7 +198,7 @@ fn a_game_that_lasts_too_long_is_adjudicated() {
     let trial = trial(folder.path(), "engine", 20, 0).with("max_plies", Value::Int(12));
     let games = read(&trial.run(&Play).unwrap().outputs["pgn"]);
     assert!(games.iter().all(|game| game.sans.len() <= 12));
-    let adjudicated = |game: &&Read| game.tag("Termination") == "Adjudication";
+    let adjudicated = |game: &&ParsedGame| game.tag("Termination") == "Adjudication";
     assert!(games.iter().filter(|game| !game.position.is_game_over()).all(|game| adjudicated(&game)));
     assert!(games.iter().any(|game| game.sans.len() == 12));
 }

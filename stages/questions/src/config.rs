@@ -18,28 +18,29 @@ const OF_REASONING: [&str; 6] = ["fullmoves", "board", "threshold", "candidates"
 parameters! {
     /// The items that are built.
     pub struct Config {
-        /// The tasks, by name or by patterns such as `motifs_*`; by default all of ChessQA that the inputs allow. Patterns that begin
-        /// with `reasoning_` are of Reasoning, those with `judge_` of judges. A task named without a pattern must get all its items.
+        /// The tasks, by name or by patterns such as `motifs_*`; by default all of ChessQA that the inputs allow. Patterns that
+        /// begin with `reasoning_` are of Reasoning, those with `judge_` of judges. A task named without a pattern must get all
+        /// its items.
         pub tasks: Vec<String> = Vec::new(),
         /// Items of a task, at most; of judges, answers of each run and task of Reasoning.
         pub per_task: u32 = 100, kind = Type::Integer { min: 1, max: 9_999 },
         /// Items of a task of Short Tactics by theme, at most.
         pub per_theme: u32 = 25, kind = Type::Integer { min: 1, max: 9_999 },
-        /// Which puzzles, games and evaluated positions are taken: `shuffled`, drawn from all of them for each task by itself; `file`,
-        /// the first that serve a task.
+        /// The choice of puzzles, games and evaluated positions: `shuffled`, drawn from all of them for each task by itself;
+        /// `file`, the first that serve a task.
         pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file"]),
         /// Seed of all draws.
         pub seed: i128 = 42,
         /// Lines of the evaluations with a value that are read for Position Judgement, at most; nothing reads all.
         pub first: Option<u64> = Some(10_000), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
-        /// Where Structural (but state tracking) and Motifs take their positions.
+        /// The source of the positions of Structural (but state tracking) and Motifs.
         pub positions: String = "puzzles".into(), kind = Type::Choice(&["puzzles", "games"]),
         /// The keys: `published`, as the released program computes them; `sound`, as a chess player would
         /// (docs/fidelity/questions.md).
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// Reasoning: shares of a task's items by the full-move number of their positions, such as `{"0-9": 0.4, "10+": 0.6}`. Four
-        /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions in no
-        /// range are left out. By default positions are taken as they come.
+        /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions
+        /// in no range are left out. By default positions are taken as they come.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// Reasoning: how a position is written.
         pub board: String = BoardForm::Visual.name().into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),

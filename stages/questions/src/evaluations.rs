@@ -95,7 +95,7 @@ impl Reading<'_> {
                 break;
             }
         }
-        if reader.is_cut() {
+        if reader.is_truncated() {
             self.context.note(format!("{} is cut: it was read until there", path.display()));
         }
         Ok(())

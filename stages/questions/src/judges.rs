@@ -6,7 +6,7 @@ use cwm_answers::{Answer, AnswersReader};
 use cwm_contract::{Context, Failure, GroupInput};
 use cwm_questions::build::Order;
 use cwm_questions::{Item, UnknownTasks, read_items};
-use cwm_reasoning::{Draws, JudgeTask, JudgedOutput, ReasoningTask, judge_item};
+use cwm_reasoning::{JudgeTask, JudgedOutput, RandomChoices, ReasoningTask, judge_item};
 
 use crate::config::Config;
 use crate::counts::SourceCounts;
@@ -62,7 +62,7 @@ pub fn read(context: &Context, config: &Config, tasks: &[JudgeTask]) -> Result<(
 fn ranks(items: usize, config: &Config) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items).collect();
     if config.order() == Order::Shuffled {
-        Draws::new("judges", config.seed, 0).shuffle(&mut order);
+        RandomChoices::new("judges", config.seed, 0).shuffle(&mut order);
     }
     let mut ranks = vec![0; items];
     order.into_iter().enumerate().for_each(|(rank, place)| ranks[place] = rank);

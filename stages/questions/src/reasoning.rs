@@ -8,7 +8,7 @@ use cwm_questions::build::{Picker, TaskCount, four_fields};
 use cwm_questions::truth::chess_of_fen;
 use cwm_questions::{Item, boards_of_files};
 use cwm_reasoning::values::Values;
-use cwm_reasoning::{Draws, ReasoningTask, build_item};
+use cwm_reasoning::{RandomChoices, ReasoningTask, build_item};
 use cwm_shares::{FullmoveShares, largest_remainders};
 
 use crate::config::Config;
@@ -23,7 +23,7 @@ const FULLMOVE: &str = "fullmove";
 const APART: &str = "apart";
 
 /// Items that are made for each that is wanted, where their positions are to have shares.
-const MADE: usize = 4;
+const OVERSAMPLING_FACTOR: usize = 4;
 
 /// The weight of a task where a position serves several: few positions have candidates that are clearly worse, or
 /// better.
@@ -48,7 +48,7 @@ pub fn read(
     context.activity("reading values of moves");
     let shares = config.fullmove_shares().map_err(failure)?;
     let (most, options) = (config.per_task as usize, config.task_options());
-    let made = if shares.is_some() { MADE * most } else { most };
+    let made = if shares.is_some() { OVERSAMPLING_FACTOR * most } else { most };
     let counted: Vec<_> = tasks.iter().map(|&task| TaskCount { task, wanted: made, weight: weight(task) }).collect();
     let mut picker = Picker::new(config.order(), config.seed, &counted);
     let mut counts = SourceCounts::new(REASONS);
@@ -83,7 +83,7 @@ pub fn read(
         }
         let board = four_fields(&evaluation.fen).unwrap_or_default();
         picker.offer(&board, tasks, |task, _| {
-            let mut draws = Draws::new(task.name(), config.seed, row);
+            let mut draws = RandomChoices::new(task.name(), config.seed, row);
             let item = build_item(task, &position, &values, &options, &mut draws);
             Ok(item.map(|item| of_game(item, &evaluation)))
         })?;
@@ -119,8 +119,8 @@ fn fullmove(fen: &str) -> u32 {
     fen.split_ascii_whitespace().nth(5).and_then(|field| field.parse().ok()).unwrap_or(1)
 }
 
-/// As many of `made` as wanted, in their order: of each range its share, but no more than it has; what is missing are the first of the
-/// rest.
+/// As many of `made` as wanted, in their order: of each range its share, but no more than it has; what is missing are the first
+/// of the rest.
 fn by_shares(made: Vec<Item>, wanted: usize, shares: &FullmoveShares) -> Vec<Item> {
     let mut left = largest_remainders(&shares.shares(), wanted);
     let mut is_chosen: Vec<bool> = made

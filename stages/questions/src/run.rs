@@ -30,7 +30,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let (mut items, mut sources) = build(context, &config, &is_given)?;
     items.sort_by_key(|item| item.task().map(Task::category));
     for item in &mut items {
-        wording.ask(item)?;
+        wording.set_question(item)?;
     }
     let reasoned: Vec<ReasoningTask> = ReasoningTask::ALL.into_iter().filter(|task| wanted.has(*task)).collect();
     if let Some(path) = context.optional_input("evaluations").filter(|_| !reasoned.is_empty()) {

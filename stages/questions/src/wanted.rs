@@ -8,11 +8,11 @@ use cwm_reasoning::{JudgeTask, ReasoningTask};
 use globset::{Glob, GlobMatcher};
 
 /// The beginnings of the names of the tasks of Reasoning and of judges, and of patterns that match them.
-const OF_THEIR_OWN: [&str; 2] = ["reasoning_", "judge_"];
+const RESERVED_PREFIXES: [&str; 2] = ["reasoning_", "judge_"];
 
 /// Returns the one of these with which a name or pattern begins.
-fn beginning(name: &str) -> Option<&'static str> {
-    OF_THEIR_OWN.into_iter().find(|beginning| name.starts_with(beginning))
+fn reserved_prefix(name: &str) -> Option<&'static str> {
+    RESERVED_PREFIXES.into_iter().find(|reserved_prefix| name.starts_with(reserved_prefix))
 }
 
 /// The tasks of the parameter `tasks`.
@@ -48,8 +48,8 @@ impl WantedTasks {
     /// one of judges answers, so that `*` or no pattern at all is not enough.
     pub fn has(&self, task: impl Display) -> bool {
         let name = task.to_string();
-        let own = beginning(&name);
-        let matches = |(pattern, glob): &(String, GlobMatcher)| beginning(pattern) == own && glob.is_match(&name);
+        let own = reserved_prefix(&name);
+        let matches = |(pattern, glob): &(String, GlobMatcher)| reserved_prefix(pattern) == own && glob.is_match(&name);
         (self.patterns.is_empty() && own.is_none()) || self.patterns.iter().any(matches)
     }
 

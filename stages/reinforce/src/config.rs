@@ -12,7 +12,7 @@ use cwm_training::schedule::{Schedule, Shape};
 parameters! {
     /// Parameters of `reinforce`.
     pub struct Config {
-        /// What is maximised: `dr_grpo` (the paper's), `grpo` or `dapo`.
+        /// The objective: `dr_grpo` (the paper's), `grpo` or `dapo`.
         pub objective: String = "dr_grpo".into(), kind = Type::Choice(Objective::NAMES),
         /// Items of a step. Each item is trained on once.
         pub batch_size: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 20 },
@@ -31,9 +31,9 @@ parameters! {
         pub kl: f64 = 0.0,
         /// Words of an answer, its end included, at most; longer ones are cut and judged as they stand.
         pub longest: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
-        /// How answers are read: `release`, or `lenient`.
+        /// The rule by which answers are read: `release`, or `lenient`.
         pub reading: String = "release".into(), kind = Type::Choice(&["release", "lenient"]),
-        /// How legal moves are rewarded: `normalise` or `linear`.
+        /// The scale of the rewards of legal moves: `normalise` or `linear`.
         pub scaling: String = "normalise".into(), kind = Type::Choice(&["normalise", "linear"]),
         /// A legal move whose reward is below this gets 0.
         pub cut: f64 = 0.3,

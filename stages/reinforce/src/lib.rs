@@ -2,12 +2,13 @@
 //!
 //! - `questions`: what it reads. `rollouts`: sampled answers and their rewards.
 //! - `micro_batch` and `policy`: log-probabilities and the loss. `step`: one step, from answers to updates.
-//! - `outcome`: what is counted of answers. `validation`: the same on items that are not trained on. `kept`: answers to look at.
+//! - `outcome`: what is counted of answers. `validation`: the same on items that are not trained on. `answer_journal`: answers to
+//!   look at.
 //!
 //! It must not know families, rules of chess, or how an answer is read: the crates below do.
 
+mod answer_journal;
 mod config;
-mod kept;
 mod micro_batch;
 mod outcome;
 mod policy;

@@ -25,14 +25,14 @@ pub struct AnswerBatch {
 #[derive(Debug)]
 pub struct Update {
     /// The answers with a gradient: of groups whose rewards differ.
-    pub learnt: Vec<AnswerBatch>,
+    pub with_signal: Vec<AnswerBatch>,
     /// The others, which count in the measures of the policy alone.
-    pub rest: Vec<AnswerBatch>,
+    pub without_signal: Vec<AnswerBatch>,
 }
 
 /// The settings by which the answers of an update become passes: equal for all updates.
 #[derive(Clone, Copy, Debug)]
-pub struct Cutting {
+pub struct MicroBatchOptions {
     /// The objective.
     pub objective: Objective,
     /// Words of an answer, at most.
@@ -43,7 +43,7 @@ pub struct Cutting {
     pub padding: u32,
 }
 
-impl Cutting {
+impl MicroBatchOptions {
     /// The answers of these groups, cut by length; their log-probabilities are not known yet.
     pub fn update(&self, groups: &[Group<'_>]) -> Update {
         let lengths: Vec<usize> = groups.iter().flat_map(|group| &group.rollouts).map(|one| one.words.len()).collect();
@@ -57,8 +57,8 @@ impl Cutting {
         }
         let sequences: Vec<(&[u16], &[u16])> =
             sequences.iter().map(|(words, targets)| (words.as_slice(), targets.as_slice())).collect();
-        let batches = |learnt: bool| -> Vec<AnswerBatch> {
-            let chosen: Vec<usize> = (0..sequences.len()).filter(|&answer| is_learnt[answer] == learnt).collect();
+        let batches = |with_signal: bool| -> Vec<AnswerBatch> {
+            let chosen: Vec<usize> = (0..sequences.len()).filter(|&answer| is_learnt[answer] == with_signal).collect();
             let read: Vec<usize> = chosen.iter().map(|&answer| sequences[answer].0.len()).collect();
             let cuts = cut_by_length(&read, self.micro_batch_tokens);
             cuts.iter()
@@ -77,7 +77,7 @@ impl Cutting {
                 })
                 .collect()
         };
-        Update { learnt: batches(true), rest: batches(false) }
+        Update { with_signal: batches(true), without_signal: batches(false) }
     }
 }
 

@@ -42,12 +42,12 @@ impl Outcome {
     pub fn add(&mut self, group: &Group<'_>) {
         let task = group.question.verifier.task().name();
         for rollout in &group.rollouts {
-            let Rollout { words, judged, .. } = rollout;
-            self.rewards.entry(task.to_owned()).or_default().add(judged.reward);
-            if let Some(score) = judged.score {
+            let Rollout { words, judgement, .. } = rollout;
+            self.rewards.entry(task.to_owned()).or_default().add(judgement.reward);
+            if let Some(score) = judgement.score {
                 self.scores.entry(task.to_owned()).or_default().add(score);
             }
-            *self.verdicts.entry(judged.verdict.name().to_owned()).or_default() += 1;
+            *self.verdicts.entry(judgement.verdict.name().to_owned()).or_default() += 1;
             self.words.add(words.len() as f64);
             self.clipped += u64::from(rollout.is_clipped());
         }

@@ -95,7 +95,7 @@ impl Task for Policy {
             old: tensor(&batch.old),
             advantages: tensor(&batch.advantages),
             weights: tensor(&batch.weights),
-            start: batch.start.as_deref().map(tensor),
+            reference: batch.start.as_deref().map(tensor),
         };
         let (_, new) = self.log_probabilities(pass, &batch.answers);
         Loss::new(self.surrogate.losses(new, &terms), 1.0)

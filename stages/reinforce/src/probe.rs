@@ -9,7 +9,7 @@ use cwm_models::{Architecture, Network};
 use cwm_policy_gradient::Objective;
 use cwm_questions::Item;
 use cwm_reasoning::values::Values;
-use cwm_reasoning::{Draws, ReasoningTask, TaskOptions, build_item};
+use cwm_reasoning::{RandomChoices, ReasoningTask, TaskOptions, build_item};
 use cwm_speech::{END, PositionForm, name};
 use serde_json::{Map, json};
 use shakmaty::{Chess, Position};
@@ -73,8 +73,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(probed)
 }
 
-/// Writes a checkpoint of a small model with made-up weights, whose words are squares and the end more often than others by `raised`:
-/// so `reading: lenient` finds moves in its answers.
+/// Writes a checkpoint of a small model with made-up weights, whose words are squares and the end more often than others by
+/// `raised`: so `reading: lenient` finds moves in its answers.
 pub fn write_checkpoint(folder: &Path, family: &str, options: &[(&str, &str)], raised: f32) -> Result<(), Failure> {
     let vocabulary = PositionForm::Pieces.vocabulary(LONGEST);
     let architecture = Architecture {
@@ -116,7 +116,7 @@ pub fn made_up_items(boards: &[&str], tasks: &[ReasoningTask]) -> Result<Vec<Ite
         let values = moves.into_iter().enumerate().map(|(place, uci)| (uci, value(place))).collect();
         let values = Values::new(values).map_err(Failure::internal)?;
         for &task in tasks {
-            let mut draws = Draws::new(task.name(), 0, number);
+            let mut draws = RandomChoices::new(task.name(), 0, number);
             if let Some(mut item) = build_item(task, &position, &values, &TaskOptions::default(), &mut draws) {
                 item.task_id = format!("{}_{number:04}", task.name());
                 items.push(item);

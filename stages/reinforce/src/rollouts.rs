@@ -4,7 +4,7 @@ use cwm_contract::Failure;
 use cwm_game::GameStream;
 use cwm_generation::{Model, Sampling, sample};
 use cwm_models::worker_pool::WorkerPool;
-use cwm_reasoning::{JudgedAnswer, RewardOptions};
+use cwm_reasoning::{RewardOptions, VerifiedAnswer};
 use cwm_speech::{END, text};
 
 use crate::questions::Question;
@@ -17,7 +17,7 @@ pub struct Rollout {
     /// The same as text.
     pub text: String,
     /// Its verdict, score and reward.
-    pub judged: JudgedAnswer,
+    pub judgement: VerifiedAnswer,
 }
 
 impl Rollout {
@@ -39,7 +39,7 @@ pub struct Group<'q> {
 impl Group<'_> {
     /// The reward of each answer.
     pub fn rewards(&self) -> Vec<f64> {
-        self.rollouts.iter().map(|rollout| rollout.judged.reward).collect()
+        self.rollouts.iter().map(|rollout| rollout.judgement.reward).collect()
     }
 }
 
@@ -48,8 +48,8 @@ pub fn stream(seed: u64, ordinal: u64) -> GameStream {
     GameStream::new("reinforce", &seed.to_string(), ordinal)
 }
 
-/// Samples so many answers to each question, and judges them. `stream` gives the random numbers of one, by the place of its question
-/// and its number.
+/// Samples so many answers to each question, and judges them. `stream` gives the random numbers of one, by the place of its
+/// question and its number.
 ///
 /// # Errors
 /// A logit of the model is not finite.
@@ -66,8 +66,8 @@ pub fn groups<'q>(
     let group = |(&question, answers): (&&'q Question, Vec<Vec<u16>>)| {
         let judge = |words: Vec<u16>| {
             let text = text(&words);
-            let judged = question.verifier.judge(&text, reward);
-            Rollout { words, text, judged }
+            let judgement = question.verifier.judge(&text, reward);
+            Rollout { words, text, judgement }
         };
         Group { question, rollouts: answers.into_iter().map(judge).collect() }
     };

@@ -10,9 +10,9 @@ use cwm_training::order::{Order, Sampler};
 use cwm_training::{Metrics, Run, State, TrainingResult, Validation, checkpoints};
 use serde_json::{Map, Value, json};
 
+use crate::answer_journal::AnswerJournal;
 use crate::config::{ADAMW, CLIP, Config};
-use crate::kept::AnswerJournal;
-use crate::micro_batch::Cutting;
+use crate::micro_batch::MicroBatchOptions;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::questions::{self, Question};
@@ -72,7 +72,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         sampler: sampler.clone(),
         sampling,
         reward,
-        cutting: Cutting {
+        micro_batch_options: MicroBatchOptions {
             objective: config.objective()?,
             longest,
             micro_batch_tokens: config.micro_batch_tokens as usize,

@@ -12,9 +12,9 @@ use cwm_training::order::Sampler;
 use cwm_training::{Throughput, Trainer};
 use serde_json::{Value, json};
 
+use crate::answer_journal::AnswerJournal;
 use crate::config::Config;
-use crate::kept::AnswerJournal;
-use crate::micro_batch::{AnswerBatch, Cutting, Update};
+use crate::micro_batch::{AnswerBatch, MicroBatchOptions, Update};
 use crate::outcome::Outcome;
 use crate::policy::{Policy, PolicyMeasures};
 use crate::questions::Question;
@@ -37,7 +37,7 @@ pub struct Learner<'a> {
     /// The options of rewards.
     pub reward: RewardOptions,
     /// The settings by which answers become passes.
-    pub cutting: Cutting,
+    pub micro_batch_options: MicroBatchOptions,
     /// Answers that become an output.
     pub kept: &'a AnswerJournal,
     /// The device that passes run on.
@@ -59,12 +59,13 @@ impl Learner<'_> {
         self.kept.push(first, &groups)?;
 
         let mini_batch = self.config.mini_batch as usize;
-        let mut updates: Vec<Update> = groups.chunks(mini_batch).map(|groups| self.cutting.update(groups)).collect();
+        let mut updates: Vec<Update> =
+            groups.chunks(mini_batch).map(|groups| self.micro_batch_options.update(groups)).collect();
         let entropy = self.measure(&trainer.synced_state().weights, &mut updates);
         let (mut is_good, mut norms, mut words) = (true, Vec::new(), 0);
         // Updates without a gradient would still move the weights by the moments of earlier ones.
-        for update in updates.iter().filter(|update| !update.learnt.is_empty()) {
-            let (metrics, was_good) = trainer.update(&update.learnt);
+        for update in updates.iter().filter(|update| !update.with_signal.is_empty()) {
+            let (metrics, was_good) = trainer.update(&update.with_signal);
             norms.push(metrics.gradient_norm);
             words += metrics.positions;
             is_good = was_good;
@@ -87,11 +88,13 @@ impl Learner<'_> {
         rollouts::groups(&model, self.workers, &questions, (rollouts as usize, &self.sampling), &self.reward, &stream)
     }
 
-    /// Sets the log-probabilities of all words under `weights`, which sampled them, and under the weights at the start where the loss
-    /// needs them. Returns the mean entropy by word, in nats.
+    /// Sets the log-probabilities of all words under `weights`, which sampled them, and under the weights at the start where the
+    /// loss needs them. Returns the mean entropy by word, in nats.
     fn measure(&self, weights: &Weights, updates: &mut [Update]) -> f64 {
-        let mut batches: Vec<&mut AnswerBatch> =
-            updates.iter_mut().flat_map(|Update { learnt, rest }| learnt.iter_mut().chain(rest)).collect();
+        let mut batches: Vec<&mut AnswerBatch> = updates
+            .iter_mut()
+            .flat_map(|Update { with_signal, without_signal }| with_signal.iter_mut().chain(without_signal))
+            .collect();
         let measured = self.measure_all(weights, &batches);
         let at_start = (self.policy.surrogate.kl != 0.0).then(|| self.measure_all(self.start, &batches));
         let (mut entropy, mut words) = (0.0, 0);
@@ -112,7 +115,7 @@ impl Learner<'_> {
     /// Returns true if log-probabilities under these weights are finite: weights can be finite and what they compute not. The first
     /// batch that was learnt from stands for all.
     fn has_finite_outputs(&self, weights: &Weights, updates: &[Update]) -> bool {
-        let Some(batch) = updates.iter().flat_map(|update| &update.learnt).next() else { return true };
+        let Some(batch) = updates.iter().flat_map(|update| &update.with_signal).next() else { return true };
         let device_weights = DeviceWeights::new(weights, self.device);
         let measured = self.workers.map(1, |_| self.policy.measure(&device_weights, batch));
         measured.iter().flat_map(|measured| &measured.log_probabilities).all(|value| value.is_finite())

@@ -38,7 +38,7 @@ pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&ManualChoice>) -> 
     match by_hand {
         None if ranked.is_empty() => {
             let excluded: Vec<_> = ranking.excluded.iter().map(|(one, why)| format!("{} ({why})", one.label)).collect();
-            Err(Failure::input(format!("none of the trainings of {cell} can be chosen: {}", some(&excluded)))
+            Err(Failure::input(format!("none of the trainings of {cell} can be chosen: {}", first_few(&excluded)))
                 .hint("give it trainings that end well, or other hyper-parameters to try"))
         }
         None => Ok((0, "best".to_owned())),
@@ -75,7 +75,7 @@ pub fn describe(parameters: &BTreeMap<String, Scalar>) -> String {
 }
 
 /// The first few of `all`, and how many more there are.
-fn some(all: &[String]) -> String {
+fn first_few(all: &[String]) -> String {
     const SHOWN: usize = 5;
     match all.len().checked_sub(SHOWN) {
         None | Some(0) => all.join(", "),

@@ -35,7 +35,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut probed = context.run(&Select, "by_rule", &by_rule, &inputs("summaries", &given))?;
     probed.extend(context.run(&Select, "own", context.values(), &inputs("summaries", &given))?);
     for (name, chosen) in [("rank", [(RANK, Value::Int(2))]), ("no_rank", [(RANK, Value::Int(99))])] {
-        let (family, size) = cell(&config);
+        let (family, size) = family_and_size(&config);
         let chosen = Value::Map(chosen.map(|(key, value)| (key.to_owned(), value)).into());
         let sizes = Value::Map([(size, chosen)].into());
         let values = context.values_with([("overrides", Value::Map([(family, sizes)].into()))]);
@@ -59,13 +59,13 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 }
 
 /// Returns the family and size of the choice.
-fn cell(config: &Config) -> (String, String) {
+fn family_and_size(config: &Config) -> (String, String) {
     let or = |given: &Option<String>, other: &str| given.clone().unwrap_or_else(|| other.to_owned());
     (or(&config.family, "slice"), or(&config.size, "d64/l2"))
 }
 
 fn trainings(config: &Config) -> Vec<(Label, serde_json::Value)> {
-    let (family, size) = cell(config);
+    let (family, size) = family_and_size(config);
     let family = config.parent.clone().unwrap_or(family);
     let training = |place: usize, measured: Option<[f64; 4]>, status: &str| {
         let validation = measured.map(|[loss, exact, labelwise, trajectory]| {

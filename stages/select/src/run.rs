@@ -28,7 +28,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     for given in checkpoints {
         candidates.push(Candidate::read(&given.label, &given.path.join(DESCRIPTION), &config.parameters)?);
     }
-    let (family, size) = cell(&config, &candidates)?;
+    let (family, size) = family_and_size(&config, &candidates)?;
     let trained = config.parent.as_ref().unwrap_or(&family);
     // What is chosen by hand for the parent holds for the ablation as well, unless that has a choice of its own.
     let by_hand = [&family, trained].into_iter().find_map(|family| config.overrides.get(family)?.get(&size));
@@ -52,7 +52,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 /// Family and size that the choice is for; the trainings must be of that size, and of that family or its parent.
-fn cell(config: &Config, candidates: &[Candidate]) -> Result<(String, String), Failure> {
+fn family_and_size(config: &Config, candidates: &[Candidate]) -> Result<(String, String), Failure> {
     let missing = |name: &str| {
         Failure::input(format!(
             "without trainings, `{name}` must be given: nothing else determines what the choice is for"

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cwm_models::heads::labels::{self, MicroBatch, Tally};
+use cwm_models::heads::labels::{self, LabelTotals, MicroBatch};
 use cwm_models::loss::Loss;
 use cwm_models::parameters::Layout;
 use cwm_models::{Architecture, ForwardPass, Network};
@@ -42,7 +42,7 @@ impl Task for LabelTask {
 
 /// The counts of a validation.
 #[derive(Clone, Copy, Debug)]
-pub struct LabelMetrics(pub Tally);
+pub struct LabelMetrics(pub LabelTotals);
 
 /// The same as it stands in a checkpoint; the sum of losses by its bits, so that it reads back as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,14 +79,14 @@ impl Metrics for LabelMetrics {
     }
 
     fn save(&self, step: u64) -> SavedMetrics {
-        let Tally { positions, correct, exact, loss_sum, games, exact_games } = self.0;
+        let LabelTotals { positions, correct, exact, loss_sum, games, exact_games } = self.0;
         SavedMetrics { step, positions, correct, exact, loss_bits: loss_sum.to_bits(), games, exact_games }
     }
 
     fn restore(saved: SavedMetrics) -> (u64, Self) {
         let SavedMetrics { step, positions, correct, exact, loss_bits, games, exact_games } = saved;
         let loss_sum = f64::from_bits(loss_bits);
-        (step, LabelMetrics(Tally { positions, correct, exact, loss_sum, games, exact_games }))
+        (step, LabelMetrics(LabelTotals { positions, correct, exact, loss_sum, games, exact_games }))
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn metrics_read_back_bit_for_bit_and_have_their_order_in_curves() {
-        let tally = Tally { positions: 7, correct: 500, exact: 3, loss_sum: 0.1 + 0.2, games: 2, exact_games: 1 };
+        let tally = LabelTotals { positions: 7, correct: 500, exact: 3, loss_sum: 0.1 + 0.2, games: 2, exact_games: 1 };
         let text = serde_json::to_string(&LabelMetrics(tally).save(9)).unwrap();
         let (step, LabelMetrics(read)) = LabelMetrics::restore(serde_json::from_str(&text).unwrap());
         assert_eq!((step, read), (9, tally));

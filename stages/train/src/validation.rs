@@ -1,7 +1,7 @@
 //! Measures on games that are not learnt from.
 
 use cwm_contract::{Context, Failure};
-use cwm_models::heads::labels::{Tally, score};
+use cwm_models::heads::labels::{LabelTotals, score};
 use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{DeviceWeights, Network};
@@ -44,7 +44,7 @@ impl Validation<LabelMetrics> for LabelValidation<'_> {
         device_weights: &DeviceWeights<'_>,
     ) -> Result<LabelMetrics, Failure> {
         let LabelValidation { network, workers, games } = self;
-        let mut tally = Tally::default();
+        let mut tally = LabelTotals::default();
         games.measure(
             context,
             workers,

@@ -5,14 +5,14 @@ use cwm_contract::{ParameterError, Type, parameters};
 parameters! {
     /// The sequences that are compared, and the classes that are written.
     pub struct Config {
-        /// What two sequences of a class have in common at their ends: `position` (pieces, side to move, castling rights, en
+        /// The common part of the ends of two sequences of a class: `position` (pieces, side to move, castling rights, en
         /// passant square where a capture is legal) or `placement` (the pieces alone, as in the paper).
         pub same: String = "position".into(), kind = Type::Choice(&["position", PLACEMENT]),
         /// The sequences: every beginning of a game (`prefixes`), or whole games (`ends`). Of equal ones the first counts.
         pub sequences: String = PREFIXES.into(), kind = Type::Choice(&[PREFIXES, "ends"]),
-        /// Of `prefixes`: moves of a sequence, at least.
+        /// For `prefixes`: moves of a sequence, at least.
         pub min_plies: u32 = 2, kind = Type::Integer { min: 1, max: 65_535 },
-        /// Of `prefixes`: moves of a sequence, at most.
+        /// For `prefixes`: moves of a sequence, at most.
         pub max_plies: u32 = 60, kind = Type::Integer { min: 1, max: 65_535 },
         /// Number of games, the first ones; by default all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 32 })),

@@ -8,7 +8,7 @@ use shakmaty::{Chess, EnPassantMode, Position};
 pub type Digest = u128;
 
 /// The digest of a sequence one move longer than that of `digest`.
-pub fn longer(digest: Digest, token: u16) -> Digest {
+pub fn extend_digest(digest: Digest, token: u16) -> Digest {
     let mut bytes = [0; 18];
     bytes[..16].copy_from_slice(&digest.to_be_bytes());
     bytes[16..].copy_from_slice(&token.to_le_bytes());

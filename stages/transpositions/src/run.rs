@@ -2,14 +2,14 @@
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside_rows::{Transposition, TranspositionsOf, TranspositionsWriter};
+use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsWriter};
 use rayon::prelude::*;
 use serde_json::json;
 
 use crate::classes::Classes;
 use crate::config::Config;
 use crate::key::text;
-use crate::sequences::{Sequence, Sequences, different, replay};
+use crate::sequences::{Sequence, Sequences, distinct_sequences, replay};
 
 /// Reads `games` and writes `transpositions` and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
@@ -21,7 +21,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
     context.activity("replaying games");
-    let Sequences { mut all, games, of_other_rules } = different(context, &threads, &dataset, &config)?;
+    let Sequences { mut all, games, of_other_rules } = distinct_sequences(context, &threads, &dataset, &config)?;
     context.activity("comparing positions");
     threads.install(|| all.par_sort_unstable_by_key(|sequence| (sequence.position, sequence.game, sequence.ply)));
     let sequences = all.len() as u64;
@@ -30,7 +30,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let message = format!("no two of {sequences} sequences of moves end in the same {}", config.same);
         return Err(Failure::input(message).hint("take more games, or `sequences: prefixes` with a larger `max_plies`"));
     }
-    let of = TranspositionsOf {
+    let of = TranspositionsDescription {
         same: config.same.clone(),
         sequences: config.sequences.clone(),
         plies: config.plies(),
@@ -62,7 +62,7 @@ fn write(
     dataset: &Dataset,
     config: &Config,
     classes: &Classes,
-    of: &TranspositionsOf,
+    of: &TranspositionsDescription,
 ) -> Result<u64, Failure> {
     let limit = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let drawn = classes.drawn(limit(config.classes), config.seed);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use shakmaty::{Chess, Position};
 
 use crate::config::Config;
-use crate::key::{Digest, digest, longer};
+use crate::key::{Digest, digest, extend_digest};
 
 /// Games that are replayed at once, on all cores.
 const WINDOW: usize = 1 << 12;
@@ -40,7 +40,7 @@ pub struct Sequences {
 ///
 /// # Errors
 /// The dataset is damaged, has an illegal move, or the stage was cancelled.
-pub fn different(
+pub fn distinct_sequences(
     context: &Context,
     threads: &ThreadPool,
     dataset: &Dataset,
@@ -93,7 +93,7 @@ fn of_game(game: u32, tokens: &[u16], config: &Config) -> Result<Vec<Sequence>, 
     let mut sequences = Vec::with_capacity((max.min(plies) + 1).saturating_sub(min) as usize);
     let mut so_far = Digest::default();
     replay(moves, max, |ply, position| {
-        so_far = longer(so_far, moves[ply as usize - 1]);
+        so_far = extend_digest(so_far, moves[ply as usize - 1]);
         if ply >= min {
             let position = digest(position, config.is_placement());
             sequences.push(Sequence { moves: so_far, game, ply, position });

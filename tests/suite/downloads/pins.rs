@@ -30,7 +30,7 @@ fn the_first_sum_is_pinned_and_nothing_is_fetched_again() {
     let (server, _) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));
     let dry = context.cwm(&["run", "--dry-run"]);
-    assert!(dry.stderr.contains("what comes is pinned in sources.lock"), "{}", dry.stderr);
+    assert!(dry.stderr.contains("the fetched content is pinned in sources.lock"), "{}", dry.stderr);
     context.run(&[]).ran_just(&["games", "size"]);
     let (pins, locked) = (context.read("sources.lock"), context.read("pipeline.lock"));
     let line =

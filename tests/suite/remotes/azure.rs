@@ -76,7 +76,7 @@ fn push_and_pull_over_azure() {
         author.run(&[]).ran_just(&CELLS);
     }
     let before = well(server.cwm(&ada, &["status", "--remote", "games"])).stdout;
-    assert!(before.contains("lab: not there"), "{before}");
+    assert!(before.contains("lab: missing"), "{before}");
     // Of two who send the same content in parts at once, the first to end makes what the other sent void.
     let pushes = [&ada, &eve].map(|author| {
         let mut command = server.command(author, &["push"]);

@@ -60,7 +60,7 @@ fn push_and_pull_over_googles_storage() {
     let (ada, ben) = (server.person(), server.person());
     ada.run(&[]).ran_just(&CELLS);
     let before = well(server.cwm(&ada, &["status", "--remote", "games"])).stdout;
-    assert!(before.contains("lab: not there"), "{before}");
+    assert!(before.contains("lab: missing"), "{before}");
     server.proxy.set(Trouble::None);
     well(server.cwm(&ada, &["push"]));
     assert!(server.proxy.parts() > 1, "what is large goes in parts");

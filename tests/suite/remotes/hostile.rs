@@ -90,8 +90,8 @@ fn false_records_are_rejected_and_their_results_are_computed() {
         ("\"extension\":\"\"", "\"extension\":\"../../x\"", "with the extension", "games"),
         ("\"outputs\":{\"out\"", "\"outputs\":{\"../out\"", "with the name", "games"),
         ("\"kind\":\"command\"", "\"kind\":\"comand\"", "not that of its components", "games"),
-        ("\"format\":1", "\"format\":9", "cannot be read", "games"),
-        ("\"format\":1", "\"format\":\"", "cannot be read", "games"),
+        ("\"format\":2", "\"format\":9", "cannot be read", "games"),
+        ("\"format\":2", "\"format\":\"", "cannot be read", "games"),
         ("\"key\":\"", "\"key\":\"0", "cannot be read", "games"),
         (
             "\"size\":",

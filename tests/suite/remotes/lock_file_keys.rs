@@ -20,7 +20,7 @@ fn dependents_of_an_unavailable_result_are_pulled_by_the_keys_of_the_lock_file()
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     let status = well(ben.cwm(&["status", "--remote", "-v"])).stdout;
-    assert_eq!(status.matches("lab: there (by the lock file's key)").count(), CELLS.len() - 1, "{status}");
+    assert_eq!(status.matches("lab: present (by the lock file's key)").count(), CELLS.len() - 1, "{status}");
     let pulled = ben.cwm(&["pull"]);
     assert_eq!(pulled.code, 9, "{}", pulled.stderr);
     let missing = "missing:\n  games: no remote that was reached has a result of it\npulled 6 results";

@@ -29,9 +29,9 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     for row in rows.as_array().unwrap() {
         let how = if row["label"] == "games" { "" } else { "by the lock file's key" };
         let on_lab = &row["remotes"][0];
-        assert_eq!((&on_lab["state"], &on_lab["detail"]), (&"there".into(), &how.into()), "{row}");
+        assert_eq!((&on_lab["state"], &on_lab["detail"]), (&"present".into(), &how.into()), "{row}");
     }
-    assert!(well(ben.cwm(&["status", "--remote"])).stdout.contains("lab: there (by the lock file's key)"));
+    assert!(well(ben.cwm(&["status", "--remote"])).stdout.contains("lab: present (by the lock file's key)"));
 
     // Records of all, and files of one that nothing else needs.
     well(ben.cwm(&["pull", "report"]));

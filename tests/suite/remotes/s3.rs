@@ -135,7 +135,7 @@ fn push_and_pull_over_s3() {
     ada.run(&[]).ran_just(&CELLS);
     well(cwm(&ada, &["push"]));
     let status = well(cwm(&ben, &["status", "--remote", "games"])).stdout;
-    assert!(status.contains("lab: there"), "{status}");
+    assert!(status.contains("lab: present"), "{status}");
     computes_nothing(&ben, &["--pull"]);
     assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
     sound(&ben);

@@ -98,7 +98,7 @@ fn other_results_of_local_keys_are_imported_and_reported() {
         let rows: serde_json::Value = serde_json::from_str(&shown).unwrap();
         rows[0]["remotes"][0]["state"].as_str().unwrap().to_owned()
     };
-    assert_eq!(state(&ada), "there");
+    assert_eq!(state(&ada), "present");
     ada.write("pipeline.lock", &own.replace(&digest_in(&own, "luck"), &"0".repeat(64)));
     assert_eq!(state(&ada), "another result");
     let pulled = ada.cwm(&["pull"]);

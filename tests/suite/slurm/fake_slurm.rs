@@ -156,9 +156,7 @@ fn preempted_tasks_are_submitted_again_without_limit() {
     pretended.perform(4, 0);
     let run = ended(run);
     run.ran_just(&["a[n=0]"]);
-    let is_warned = |event: &serde_json::Value| {
-        event["message"].as_str().is_some_and(|m| m.contains("had to make room for others"))
-    };
+    let is_warned = |event: &serde_json::Value| event["message"].as_str().is_some_and(|m| m.contains("was preempted"));
     assert_eq!(events(&run, "warning").iter().filter(|event| is_warned(event)).count(), 3);
 }
 
@@ -234,7 +232,7 @@ fn of_many_resubmitted_tasks_a_few_are_named() {
     (0..40).for_each(|index| pretended.perform(2, index));
     let run = ended(run);
     assert_eq!((run.raw.code, run.ran.len(), pretended.calls()), (0, 40, 2), "{}", run.raw.stdout);
-    assert!(warned(&run, "submitted again: a[n=0] (its job 1_0 had to make room for others), "), "{}", run.raw.stdout);
+    assert!(warned(&run, "submitted again: a[n=0] (its job 1_0 was preempted), "), "{}", run.raw.stdout);
     assert!(warned(&run, " and 32 more"), "{}", run.raw.stdout);
     assert_eq!(events(&run, "warning").len(), 1, "{}", run.raw.stdout);
 }

@@ -1,5 +1,5 @@
-//! `store = "remote"`: jobs that do not read the run's store, on a real Slurm. Each has a store of its own, and what they share goes
-//! through a remote, here a folder.
+//! `store = "remote"`: jobs that do not read the run's store, on a real Slurm. Each has a store of its own, and what they share
+//! goes through a remote, here a folder.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -45,5 +45,5 @@ fn a_requeued_task_continues() {
 fn preempted_and_cancelled_tasks_are_submitted_again() {
     let Some((cluster, run)) = preempted("CANCEL") else { return };
     assert_eq!(cluster.jobs().len(), 2, "{:?}", cluster.jobs());
-    assert!(warned(&run, "had to make room for others)"), "{}", run.raw.stdout);
+    assert!(warned(&run, "was preempted)"), "{}", run.raw.stdout);
 }

@@ -129,7 +129,10 @@ stages:
     let run = cluster.run(&[]);
     for cell in ["slow", "deaf"] {
         let reason = &run.failed[cell];
-        assert!(reason.contains("ran longer than Slurm let it") && reason.contains("it had 1 core, 1m"), "{reason}");
+        assert!(
+            reason.contains("exceeded its time limit of Slurm") && reason.contains("it had 1 core, 1m"),
+            "{reason}"
+        );
     }
     let failed = &events(&run, "failed")[0];
     assert_eq!(failed["kind"], "time_limit");

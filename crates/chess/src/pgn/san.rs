@@ -1,7 +1,8 @@
 //! Moves in algebraic notation.
 //!
 //! Read as the paper's code reads them: captures need no `x`, promotions no `=`, check signs mean nothing, and a move
-//! may be written with its full origin (`e2e4`, `Ng1-f3`, `e1g1`, `e1h1` for castling). What is left open must be settled by legality.
+//! may be written with its full origin (`e2e4`, `Ng1-f3`, `e1g1`, `e1h1` for castling). What is left open must be settled by
+//! legality.
 
 use cwm_encoding::{PlainMove, legal, legal_between};
 use shakmaty::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};

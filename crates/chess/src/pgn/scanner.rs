@@ -53,7 +53,7 @@ enum Section {
     /// In the movetext.
     Moves,
     /// After a broken game, in search of the next.
-    Lost { blank_line: bool },
+    AfterBrokenGame { blank_line: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ enum State {
 
 /// The result of a step: the scanner continues, or needs more text.
 enum Step {
-    On,
+    Continue,
     NeedMore,
 }
 
@@ -101,7 +101,7 @@ impl Scanner {
     /// be added.
     pub fn scan(&mut self, text: &[u8], last: bool, games: &mut Vec<Span>) {
         loop {
-            while let Step::On = self.step(text, last, games) {}
+            while let Step::Continue = self.step(text, last, games) {}
             if !last {
                 return;
             }
@@ -128,7 +128,7 @@ impl Scanner {
         if let Some(start) = self.game.take() {
             games.push(Span { start, end: self.at.max(start), broken: Some(why) });
         }
-        self.state = State::RestOfLine(Section::Lost { blank_line: false });
+        self.state = State::RestOfLine(Section::AfterBrokenGame { blank_line: false });
     }
 
     fn end_game(&mut self, end: usize, games: &mut Vec<Span>) {
@@ -145,7 +145,7 @@ impl Scanner {
                 Some(found) => {
                     self.at += found + 1;
                     self.state = State::LineStart(section);
-                    Step::On
+                    Step::Continue
                 }
                 None => self.exhausted(text),
             },
@@ -161,7 +161,7 @@ impl Scanner {
                         b';' => State::RestOfLine(Section::Moves),
                         _ => State::LineStart(Section::Moves),
                     };
-                    Step::On
+                    Step::Continue
                 }
                 None => self.exhausted(text),
             },
@@ -171,7 +171,7 @@ impl Scanner {
                     Some(found) => {
                         self.at = from + found + 1;
                         self.state = State::InMoves;
-                        Step::On
+                        Step::Continue
                     }
                     None => {
                         self.unclosed_to = text.len();
@@ -196,7 +196,7 @@ impl Scanner {
                 self.end_game(self.at, games);
                 self.at += BOM.len();
                 self.state = State::LineStart(Section::Between);
-                return Step::On;
+                return Step::Continue;
             }
             if BOM.starts_with(rest) && !last {
                 return Step::NeedMore;
@@ -207,7 +207,7 @@ impl Scanner {
             // Outside games the line's blanks need not be kept, but for one that says that it has begun.
             self.at = match section {
                 _ if last => text.len(),
-                Section::Between | Section::Lost { .. } => self.at.max(text.len().saturating_sub(1)),
+                Section::Between | Section::AfterBrokenGame { .. } => self.at.max(text.len().saturating_sub(1)),
                 Section::Tags { .. } | Section::Moves => self.at,
             };
             return Step::NeedMore;
@@ -215,16 +215,16 @@ impl Scanner {
         if rest[first] == b'\n' {
             self.blank_line(section, games);
             self.at += first + 1;
-            return Step::On;
+            return Step::Continue;
         }
         let ignored = rest[0] == b'%' || rest[first] == b';' && section != Section::Moves;
         match section {
             _ if ignored => self.state = State::RestOfLine(section),
-            Section::Lost { blank_line } => {
+            Section::AfterBrokenGame { blank_line } => {
                 self.state = if blank_line && rest[0] == b'[' {
                     State::LineStart(Section::Between)
                 } else {
-                    State::RestOfLine(Section::Lost { blank_line: false })
+                    State::RestOfLine(Section::AfterBrokenGame { blank_line: false })
                 };
             }
             Section::Moves if rest[0] == b'[' => {
@@ -250,7 +250,7 @@ impl Scanner {
                 };
             }
         }
-        Step::On
+        Step::Continue
     }
 
     fn blank_line(&mut self, section: Section, games: &mut Vec<Span>) {
@@ -261,7 +261,7 @@ impl Scanner {
                 self.end_game(self.at, games);
                 Section::Between
             }
-            Section::Lost { .. } => Section::Lost { blank_line: true },
+            Section::AfterBrokenGame { .. } => Section::AfterBrokenGame { blank_line: true },
         };
         self.state = State::LineStart(next);
     }

@@ -107,9 +107,9 @@ fn tags_are_taken_as_written_and_the_last_counts() {
 }
 
 /// The end of a game's text: its result, or the word that could not be played and the reason.
-type Ended = Result<Option<&'static str>, (String, SanError)>;
+type ReadEnd = Result<Option<&'static str>, (String, SanError)>;
 
-fn read(movetext: &str) -> (Vec<String>, Ended) {
+fn read(movetext: &str) -> (Vec<String>, ReadEnd) {
     let mut moves = Vec::new();
     let result = read_moves(movetext.as_bytes(), &mut moves);
     let moves = moves.into_iter().map(|packed| cwm_encoding::PlainMove::from_packed(packed).unwrap().to_string());

@@ -51,7 +51,7 @@ pub enum ShardError {
     },
     /// A game that the format has no room for.
     #[error("game {game} does not fit into {}: {message}", folder.display())]
-    Unfit {
+    ExceedsFormat {
         /// The folder.
         folder: PathBuf,
         /// Its `index`.
@@ -91,7 +91,7 @@ impl From<ShardError> for Failure {
             ShardError::Version { .. } => {
                 Failure::input(message).hint("make it anew: run `parse`, `split` and `tokenize` with this cwm")
             }
-            ShardError::Content { .. } | ShardError::Missing { .. } | ShardError::Unfit { .. } => {
+            ShardError::Content { .. } | ShardError::Missing { .. } | ShardError::ExceedsFormat { .. } => {
                 Failure::input(message)
             }
         }

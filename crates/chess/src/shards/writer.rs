@@ -80,7 +80,7 @@ impl ShardFiles {
         list: &[u16],
         labels: Option<&[u8]>,
     ) -> Result<usize, ShardError> {
-        let unfit = |message| ShardError::Unfit { folder: self.folder.clone(), game, message };
+        let unfit = |message| ShardError::ExceedsFormat { folder: self.folder.clone(), game, message };
         if let Some(text) = texts.iter().find(|text| text.len() > MAX_VALUE_LENGTH) {
             return Err(unfit(format!("a text of {} bytes is longer than {MAX_VALUE_LENGTH}", text.len())));
         }

@@ -101,20 +101,20 @@ impl<R: BufRead> Machine<'_, R> {
             }
             b'q' => {
                 let [place] = self.input.array()?;
-                self.remember(place.into())?;
+                self.memoize(place.into())?;
             }
             b'r' => {
                 let place = u32::from_le_bytes(self.input.array()?);
-                self.remember(place)?;
+                self.memoize(place)?;
             }
-            0x94 => self.remember(self.memo.len() as u32)?,
+            0x94 => self.memoize(self.memo.len() as u32)?,
             b'h' => {
                 let [place] = self.input.array()?;
-                self.recall(place.into())?;
+                self.get_memo(place.into())?;
             }
             b'j' => {
                 let place = u32::from_le_bytes(self.input.array()?);
-                self.recall(place)?;
+                self.get_memo(place)?;
             }
 
             b'c' => {
@@ -239,7 +239,7 @@ impl<R: BufRead> Machine<'_, R> {
         Ok(())
     }
 
-    fn remember(&mut self, place: u32) -> Result<(), PickleError> {
+    fn memoize(&mut self, place: u32) -> Result<(), PickleError> {
         let top = self.top()?;
         if self.memo.len() == MAX_NODES {
             return Err(self.input.fault(format!("it writes more than {MAX_NODES} entries of its memo")));
@@ -248,7 +248,7 @@ impl<R: BufRead> Machine<'_, R> {
         Ok(())
     }
 
-    fn recall(&mut self, place: u32) -> Result<(), PickleError> {
+    fn get_memo(&mut self, place: u32) -> Result<(), PickleError> {
         let known = self.memo.get(&place).copied();
         self.stack.push(known.ok_or_else(|| self.input.fault("it reads an entry of its memo that it did not write"))?);
         Ok(())

@@ -24,7 +24,7 @@ pub struct Candidate<'c> {
 impl<'c> Candidate<'c> {
     fn new(group: &'c TensorGroup) -> Result<Self, String> {
         let names: Vec<&str> = group.tensors.iter().map(|(name, _)| name.as_str()).collect();
-        let plain = unwrapped(&names).map_err(|what| format!("{what}{}", within(&group.path)))?;
+        let plain = unwrapped(&names).map_err(|what| format!("{what}{}", in_path(&group.path)))?;
         let tensors = plain.into_iter().zip(&group.tensors).collect();
         Ok(Candidate { path: &group.path, tensors })
     }
@@ -44,7 +44,7 @@ fn shown(path: &str) -> String {
 }
 
 /// ` (in PATH)`, for messages.
-fn within(path: &str) -> String {
+fn in_path(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" (in {})", shown(path)) }
 }
 

@@ -128,14 +128,19 @@ pub fn recognise<'c>(
     let is_open = |name: &str| family.name == "gpt" && assumed_options.iter().any(|(open, _)| *open == name);
     let open: Vec<_> = NEEDED.into_iter().filter(|(name, _)| is_open(name)).collect();
     if !open.is_empty() {
-        return Err(unanswered(path, &network, candidate, &open));
+        return Err(undetermined_options(path, &network, candidate, &open));
     }
     assumed_options.extend(settings::unstated_settings(family.name, contents));
     Ok(RecognisedModel { network, candidate: candidate.clone(), assumed_options })
 }
 
 /// The error of a GPT with options that nothing in its file decides.
-fn unanswered(path: &Path, network: &Network, candidate: &Candidate<'_>, open: &[(&str, &str)]) -> ForeignError {
+fn undetermined_options(
+    path: &Path,
+    network: &Network,
+    candidate: &Candidate<'_>,
+    open: &[(&str, &str)],
+) -> ForeignError {
     let each =
         |between: &str, text: fn(&(&str, &str)) -> String| open.iter().map(text).collect::<Vec<_>>().join(between);
     let names = each(" and ", |(name, _)| format!("`{name}`"));

@@ -5,7 +5,7 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::sample::write_checkpoint;
-use crate::{Reading, Task, WeightsOf};
+use crate::{Reading, Task, WeightsSource};
 
 /// Prefixes of some games: tokens of the moves of `e2e4 d7d5 e4d5 g8f6`, cut.
 fn prefixes(task: Task) -> Vec<Vec<u16>> {
@@ -31,7 +31,7 @@ fn edited(model: &Model, watch: &Watch<'_>, site: usize, vector: Vec<f32>) -> Ve
 fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
     let folder = tempdir().unwrap();
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
-    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
     let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![1, tokens.len() - 1] });
     let watched: Vec<WatchedGame<'_>> = watched.collect();
@@ -55,7 +55,7 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
     for (task, family) in [(Task::Moves, "gpt"), (Task::State, "transformer"), (Task::State, "slice")] {
         let folder = tempdir().unwrap();
         write_checkpoint(folder.path(), task, family, "d16/l2", 3).unwrap();
-        let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+        let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
         let direction = random_direction([1, 2, 3, 4], model.width());
         for prefix in &prefixes(task) {
             let watched = [WatchedGame { tokens: prefix, at: vec![prefix.len() - 1] }];
@@ -77,7 +77,7 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
 fn edits_together_are_edits_alone() {
     let folder = tempdir().unwrap();
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
-    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
     let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
     let watched: Vec<WatchedGame<'_>> = watched.collect();
@@ -139,7 +139,7 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     }
     let rows: Vec<Vec<f32>> = weights.get(table).chunks_exact(192).map(<[f32]>::to_vec).collect();
     checkpoint::write(folder.path(), &description, &weights).unwrap();
-    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefix = prefixes(Task::Moves).remove(0);
     let watched = [WatchedGame { tokens: &prefix, at: vec![prefix.len() - 1] }];
     let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
@@ -170,7 +170,7 @@ fn golden_edits_have_golden_logits() {
     description.parameters = network.layout().total() as u64;
     checkpoint::write(folder.path(), &description, &weights).unwrap();
 
-    let model = Model::open(folder.path(), WeightsOf::Trained, &cpu()).unwrap();
+    let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let position = golden.indices("edit.position")[0];
     let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
     let watched = [WatchedGame { tokens: &prefix, at: vec![position] }];

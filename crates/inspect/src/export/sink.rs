@@ -45,7 +45,7 @@ impl<'a> Sink<'a> {
             ExportTarget::Folder(folder) => Ok(Sink::Folder(Files { folder, name, schema, files: 0, open: None })),
             ExportTarget::Stream(stream) => {
                 let stream = BufWriter::with_capacity(BLOCK, stream);
-                StreamWriter::try_new(stream, &schema).map(Sink::Stream).map_err(unstreamed)
+                StreamWriter::try_new(stream, &schema).map(Sink::Stream).map_err(stream_failure)
             }
         }
     }
@@ -54,7 +54,7 @@ impl<'a> Sink<'a> {
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
         match self {
             Sink::Folder(files) => files.write(batch),
-            Sink::Stream(stream) => stream.write(batch).map_err(unstreamed),
+            Sink::Stream(stream) => stream.write(batch).map_err(stream_failure),
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Sink<'a> {
     pub fn finish(self) -> Result<(), Failure> {
         match self {
             Sink::Folder(files) => files.finish(),
-            Sink::Stream(mut stream) => stream.finish().and_then(|()| stream.flush()).map_err(unstreamed),
+            Sink::Stream(mut stream) => stream.finish().and_then(|()| stream.flush()).map_err(stream_failure),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Files<'_> {
             Some(open) => open,
             None => self.next()?,
         };
-        open.writer.write(batch).map_err(unwritten(&open.path))?;
+        open.writer.write(batch).map_err(write_failure(&open.path))?;
         open.games += batch.num_rows();
         if open.games < FILE_GAMES {
             self.open = Some(open);
@@ -95,7 +95,7 @@ impl Files<'_> {
         let path = self.folder.join(format!("{}-{:05}.arrow", self.name, self.files));
         let file = File::create_new(&path).map_err(|error| Failure::io("make", &path, error))?;
         let file = BufWriter::with_capacity(BLOCK, file);
-        let writer = FileWriter::try_new(file, &self.schema).map_err(unwritten(&path))?;
+        let writer = FileWriter::try_new(file, &self.schema).map_err(write_failure(&path))?;
         self.files += 1;
         Ok(OpenFile { path, writer, games: 0 })
     }
@@ -103,15 +103,15 @@ impl Files<'_> {
 
 impl OpenFile {
     fn finish(mut self) -> Result<(), Failure> {
-        self.writer.finish().map_err(unwritten(&self.path))
+        self.writer.finish().map_err(write_failure(&self.path))
     }
 }
 
-fn unwritten(path: &Path) -> impl FnOnce(ArrowError) -> Failure {
+fn write_failure(path: &Path) -> impl FnOnce(ArrowError) -> Failure {
     move |error| Failure::system(format!("cannot write {}: {}", path.display(), plain(error)))
 }
 
-fn unstreamed(error: ArrowError) -> Failure {
+fn stream_failure(error: ArrowError) -> Failure {
     Failure::system(format!("cannot write the stream: {}", plain(error)))
 }
 

@@ -2,7 +2,9 @@
 
 use cwm_choices::{Choice, ChoicesWriter, Chooser, Correctness};
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
-use cwm_inside_rows::{Legality, LegalityOf, LegalityWriter, Transposition, TranspositionsOf, TranspositionsWriter};
+use cwm_inside_rows::{
+    Legality, LegalityDescription, LegalityWriter, Transposition, TranspositionsDescription, TranspositionsWriter,
+};
 use cwm_matches::{End, Game, MatchesWriter, Participant, Players};
 use cwm_sequences::{NO_LOSS, SHARD_ROWS, Sequence, SequencesWriter, Vocabulary};
 use tempfile::tempdir;
@@ -86,7 +88,7 @@ fn sequences_are_reported_in_figures() {
 fn transpositions_and_legality_are_reported_in_figures() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("rows");
-    let of = TranspositionsOf {
+    let of = TranspositionsDescription {
         same: "position".into(),
         sequences: "prefixes".into(),
         plies: Some([2, 20]),
@@ -94,7 +96,7 @@ fn transpositions_and_legality_are_reported_in_figures() {
         different: 30_679,
         classes: 725,
         sizes: [(1, 29_045), (2, 603), (11, 1)].into(),
-        ..TranspositionsOf::default()
+        ..TranspositionsDescription::default()
     };
     let mut writer = TranspositionsWriter::create(&path, &of).unwrap();
     for (game, ply) in [(3, 6), (9, 8)] {
@@ -107,8 +109,8 @@ fn transpositions_and_legality_are_reported_in_figures() {
          classes     725, the largest of 11\nwritten     2 sequences\n\nclass 0     8/8/8/8/8/8/8/8 w - -\n            \
          game 3 after 6 plies, game 9 after 8 plies"
     );
-    let of = LegalityOf { model: "gpt d64/l4".into(), games: 2, ..LegalityOf::default() };
-    let of = LegalityOf { left_out: [("too_long".to_owned(), 3)].into(), max_tokens: Some(64), ..of };
+    let of = LegalityDescription { model: "gpt d64/l4".into(), games: 2, ..LegalityDescription::default() };
+    let of = LegalityDescription { left_out: [("too_long".to_owned(), 3)].into(), max_tokens: Some(64), ..of };
     let mut writer = LegalityWriter::create(&path, &of).unwrap();
     let row = Legality { legal: Some(true), loose: Some(true), mass: Some(0.5), loss: 1.5, ..Legality::default() };
     writer.push(Legality { right: true, ..row.clone() }).unwrap();

@@ -52,7 +52,7 @@ pub struct Entry {
 }
 
 /// Keys of a fixture that record how it was made, or repeat facts about its tensors.
-const OF_ITS_MAKING: [&str; 11] = [
+const PROVENANCE_KEYS: [&str; 11] = [
     "bytes",
     "file",
     "fp32_vs_fp64_max_abs_logit_diff",
@@ -103,7 +103,7 @@ fn unknown(written: &Value) -> Vec<String> {
         let keys = of.as_object().into_iter().flat_map(Map::keys);
         unknown.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{place}{key}")));
     };
-    look("", written, &|key| READ.contains(&key) || OF_ITS_MAKING.contains(&key));
+    look("", written, &|key| READ.contains(&key) || PROVENANCE_KEYS.contains(&key));
     look("config.", &written["config"], &config::is_known);
     look("config.resolved.", &written["config"]["resolved"], &config::is_known_resolved);
     for (name, head) in written["head_losses"].as_object().into_iter().flatten() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Quantity;
-use cwm_models::heads::labels::{LABELS, LOGITS, PositionScore, SPANS, Tally};
+use cwm_models::heads::labels::{LABELS, LOGITS, LabelTotals, PositionScore, SPANS};
 use serde::Deserialize;
 
 use super::error_stats::{ErrorStats, Tolerance};
@@ -51,10 +51,10 @@ pub fn compare(text: &[u8]) -> Result<Vec<Quantity>, String> {
         return Err("`summary` is empty".to_owned());
     }
     let mut quantities = Vec::new();
-    let mut whole = Tally::default();
-    let mut bins = BTreeMap::<usize, Tally>::new();
+    let mut whole = LabelTotals::default();
+    let mut bins = BTreeMap::<usize, LabelTotals>::new();
     for (index, batch) in batches.iter().enumerate() {
-        let mut of_batch = Tally::default();
+        let mut of_batch = LabelTotals::default();
         for scores in games(batch).map_err(|error| format!("`batches[{index}]` {error}"))? {
             of_batch.add_game(&scores);
             whole.add_game(&scores);
@@ -82,7 +82,7 @@ pub fn compare(text: &[u8]) -> Result<Vec<Quantity>, String> {
 }
 
 /// Our value of an entry of the summary, and its tolerance.
-fn entry(name: &str, bin_size: usize, whole: &Tally, bins: &BTreeMap<usize, Tally>) -> Option<(f64, f64)> {
+fn entry(name: &str, bin_size: usize, whole: &LabelTotals, bins: &BTreeMap<usize, LabelTotals>) -> Option<(f64, f64)> {
     match name.strip_prefix("val/")? {
         "loss" => return Some((whole.loss(), LOSS)),
         "overall/full_exact" => return Some((whole.exact(), QUOTIENT)),

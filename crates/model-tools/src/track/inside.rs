@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::Failure;
-use cwm_inside::{Batch, Model, WeightsOf};
+use cwm_inside::{Batch, Model, WeightsSource};
 use cwm_models::checkpoint::{DESCRIPTION_FILE, Description};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Sites, device};
@@ -23,7 +23,7 @@ impl InspectedModel {
     /// # Errors
     /// It cannot be read, or is of a model of neither.
     pub fn open(checkpoint: &Path) -> Result<Self, Failure> {
-        let model = Model::open(checkpoint, WeightsOf::Trained, &device::cpu())?;
+        let model = Model::open(checkpoint, WeightsSource::Trained, &device::cpu())?;
         Ok(InspectedModel { model, workers: WorkerPool::new(1)? })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::Tensor;
 use proptest::prelude::*;
 
-use super::{After, Cache};
+use super::{Cache, ContinuationPoint};
 use crate::families::FAMILIES;
 use crate::parameters::{InitRng, Weights};
 use crate::testing::{assert_close, values};
@@ -85,9 +85,9 @@ proptest! {
     ) {
         let network = &networks()[usize::from(family)];
         let model = network.incremental().unwrap();
-        let after: Vec<After> = tails.iter().map(|(sequence, steps, _)| {
+        let after: Vec<ContinuationPoint> = tails.iter().map(|(sequence, steps, _)| {
             let sequence = sequence.index(games.len());
-            After { sequence, steps: steps.index(games[sequence].len() + 1) }
+            ContinuationPoint { sequence, steps: steps.index(games[sequence].len() + 1) }
         }).collect();
         let wholes: Vec<Vec<u16>> = after.iter().zip(&tails).map(|(after, (_, _, tail))| {
             [&games[after.sequence][..after.steps], tail].concat()
@@ -102,13 +102,13 @@ proptest! {
             if rest.time() == 0 {
                 return;
             }
-            let (x, later) = model.go_on(&pass, &cache, &after, &rest);
+            let (x, later) = model.continue_from(&pass, &cache, &after, &rest);
             // With the steps before, all go on: here by one step.
             let both = cache.extended(&after, &later);
-            let ends: Vec<After> = (0..wholes.len()).map(|sequence| both.end_of(sequence)).collect();
+            let ends: Vec<ContinuationPoint> = (0..wholes.len()).map(|sequence| both.end_of(sequence)).collect();
             assert!(ends.iter().zip(&wholes).all(|(end, whole)| end.steps == whole.len()));
             let last = batch(wholes.iter().map(|_| &[7][..]));
-            let (next, _) = model.go_on(&pass, &both, &ends, &last);
+            let (next, _) = model.continue_from(&pass, &both, &ends, &last);
             for (found, whole) in logits(network, &pass, &last, next).iter().zip(&wholes) {
                 let whole = [&whole[..], &[7]].concat();
                 let expected = values(&network.flat_logits(&pass, &batch([whole.as_slice()])));
@@ -144,7 +144,7 @@ proptest! {
                 let part = batch([&game[begin..end]]);
                 let (x, later) = match &cache {
                     None => model.start(&pass, &part),
-                    Some(cache) => model.go_on(&pass, cache, &[After { sequence: 0, steps: begin }], &part),
+                    Some(cache) => model.continue_from(&pass, cache, &[ContinuationPoint { sequence: 0, steps: begin }], &part),
                 };
                 same(&values(&network.logits_from(&pass, x)), &expected[begin * OUTPUTS..end * OUTPUTS]);
                 cache = Some(cache.map_or(later.clone(), |cache| cache.followed_by(&later)));
@@ -156,7 +156,7 @@ proptest! {
             assert_eq!(cache.steps(), steps);
             let rest = batch([&game[steps..]]);
             if rest.time() > 0 {
-                let (x, _) = model.go_on(&pass, &cache, &[After { sequence: 0, steps }], &rest);
+                let (x, _) = model.continue_from(&pass, &cache, &[ContinuationPoint { sequence: 0, steps }], &rest);
                 same(&values(&network.logits_from(&pass, x)), &expected[steps * OUTPUTS..]);
             }
         });
@@ -170,9 +170,9 @@ proptest! {
     ) {
         let network = &networks()[usize::from(family)];
         let model = network.incremental().unwrap();
-        let after: Vec<After> = steps.iter().map(|(sequence, steps)| {
+        let after: Vec<ContinuationPoint> = steps.iter().map(|(sequence, steps)| {
             let sequence = sequence.index(games.len());
-            After { sequence, steps: steps.index(games[sequence].len()) }
+            ContinuationPoint { sequence, steps: steps.index(games[sequence].len()) }
         }).collect();
         let tokens = batch(games.iter().map(Vec::as_slice));
         let rows: Vec<usize> = after.iter().map(|after| after.sequence * tokens.time() + after.steps).collect();
@@ -188,7 +188,7 @@ proptest! {
                 let x = of(&values(&stream), WIDTH);
                 let x = Tensor::from_data(burn::tensor::TensorData::new(x, [rows.len(), WIDTH]), &device::cpu());
                 let plain = ForwardPass::evaluation(weights);
-                let x = model.go_on_at(&plain, &cache, &after, site, x);
+                let x = model.continue_from_site(&plain, &cache, &after, site, x);
                 same(&values(&network.logits_from(&plain, x)), &expected);
             }
         });
@@ -212,7 +212,7 @@ fn a_step_behind_the_last_position_is_refused() {
     let weights = DeviceWeights::new(&weights, &device::cpu());
     let (pass, model) = (ForwardPass::evaluation(&weights), network.incremental().unwrap());
     let (_, cache) = model.start(&pass, &batch([&[1; 6][..]]));
-    model.go_on(&pass, &cache, &[After { sequence: 0, steps: 6 }], &batch([&[1; 3][..]]));
+    model.continue_from(&pass, &cache, &[ContinuationPoint { sequence: 0, steps: 6 }], &batch([&[1; 3][..]]));
 }
 
 /// The same bits alone and among others: what the laws above rest on.

@@ -9,7 +9,7 @@ pub use script::embedded_json;
 use std::collections::BTreeSet;
 
 use crate::figure::Figure;
-use crate::plain_text::visible;
+use crate::plain_text::escape_controls;
 use crate::table::Table;
 
 /// A report: one page, and the files of its tables and figures.
@@ -122,7 +122,7 @@ impl Page {
         for chapter in &mut chapters {
             chapter.sections.retain(|section| !section.blocks.is_empty());
         }
-        Page { title: visible(title), chapters }
+        Page { title: escape_controls(title), chapters }
     }
 
     fn sections(&self) -> impl Iterator<Item = &Section> {

@@ -17,9 +17,9 @@ fn a_long_game_leaves_no_room_for_an_answer() {
     let mut uniform = || 0.0;
     for plies in 0..520 {
         let full = |player: &Player| player.read(|| panic!(), Some(&game)).err();
-        assert_eq!(full(&moves), (plies > 511).then_some(CannotAnswer::ContextFull(512)), "{plies}");
+        assert_eq!(full(&moves), (plies > 511).then_some(AnswerError::ContextFull(512)), "{plies}");
         let begin = cwm_policy::inputs::characters::MoveText::before_next(game.moves().iter().copied()).len();
-        assert_eq!(full(&characters), (begin > 1014).then_some(CannotAnswer::ContextFull(1023)), "{plies}");
+        assert_eq!(full(&characters), (begin > 1014).then_some(AnswerError::ContextFull(1023)), "{plies}");
         let (from, to) = turns.next().unwrap();
         game.push(Move::Normal { role: Role::Knight, from, capture: None, to, promotion: None });
     }

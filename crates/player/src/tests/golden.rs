@@ -6,7 +6,7 @@ use cwm_contract::testing::shared;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, Network};
-use cwm_policy::answers::{Reading, read};
+use cwm_policy::answers::{MoveReading, read};
 use safetensors::SafeTensors;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -40,9 +40,9 @@ struct Judged {
 /// Valid, legal and best.
 fn judge(board: &Board, best: u16, text: &str) -> [bool; 3] {
     match read(board.position(), Form::Prompt.notation(), text) {
-        Reading::Unreadable => [false, false, false],
-        Reading::Illegal => [true, false, false],
-        Reading::Legal(action) => [true, true, action == best],
+        MoveReading::Unreadable => [false, false, false],
+        MoveReading::Illegal => [true, false, false],
+        MoveReading::Legal(action) => [true, true, action == best],
     }
 }
 
@@ -92,7 +92,9 @@ fn the_golden_model_answers_as_in_pytorch() {
         .iter()
         .map(|line| {
             let board = Board::parse(&line.fen).unwrap();
-            let Reading::Legal(best) = read(board.position(), Form::Prompt.notation(), &line.best) else { panic!() };
+            let MoveReading::Legal(best) = read(board.position(), Form::Prompt.notation(), &line.best) else {
+                panic!()
+            };
             let question = player.question(&board, None, best).unwrap();
             (board, best, question)
         })
@@ -159,7 +161,7 @@ fn text_of_a_game_is_golden_up_to_each_of_its_moves() {
         let mut game = GameSoFar::default();
         for [begin, end] in answers {
             let text = &line["text"].as_str().unwrap()[begin..end];
-            let Reading::Legal(best) = read(game.position(), Form::Characters.notation(), text) else {
+            let MoveReading::Legal(best) = read(game.position(), Form::Characters.notation(), text) else {
                 panic!("{text}")
             };
             let board = Board::of(game.position()).unwrap();
@@ -171,7 +173,7 @@ fn text_of_a_game_is_golden_up_to_each_of_its_moves() {
                 }
                 Err(error) => {
                     assert!(begin + 10 > 1024, "{begin}");
-                    assert_eq!(error, CannotAnswer::ContextFull(1023));
+                    assert_eq!(error, AnswerError::ContextFull(1023));
                 }
             }
             let played = cwm_encoding::legal(game.position(), cwm_policy::actions::move_of(best).unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 mod faults;
 mod golden;
-mod laws;
+mod invariants;
 
 use std::path::Path;
 

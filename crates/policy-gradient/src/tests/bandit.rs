@@ -39,7 +39,7 @@ fn learn(objective: Objective, kl: f64) -> Vec<f64> {
             lengths: vec![1; words.len()],
             longest: 1,
             old: words.iter().map(|&word| current[word].ln()).collect(),
-            start: Some(vec![0.25f64.ln(); words.len()]),
+            reference: Some(vec![0.25f64.ln(); words.len()]),
         };
         let terms = batch.terms(objective, DType::F32);
         for _ in 0..2 {

@@ -55,7 +55,7 @@ fn advantages_and_losses_are_the_golden_ones() {
             lengths: row.lengths.clone(),
             longest: row.longest,
             old: tokens(&row.old),
-            start: None,
+            reference: None,
         };
         let surrogate = Surrogate { clip_low: row.clip_low, clip_high: row.clip_high, kl: 0.0 };
         for (objective, expected) in Objective::ALL.into_iter().zip([&row.dr_grpo, &row.grpo, &row.dapo]) {

@@ -21,10 +21,10 @@ fn batches() -> impl Strategy<Value = (Batch, Vec<f64>)> {
         let tokens: usize = lengths.iter().sum();
         let log_probabilities = || prop::collection::vec(-4.0f64..-0.01, tokens);
         let moved = prop::collection::vec(-0.6f64..0.6, tokens);
-        (log_probabilities(), log_probabilities(), moved).prop_map(move |(old, start, moved)| {
+        (log_probabilities(), log_probabilities(), moved).prop_map(move |(old, reference, moved)| {
             let new = old.iter().zip(moved).map(|(old, moved)| old + moved).collect();
             let rewards = rewards.chunks(3).map(<[f64]>::to_vec).collect();
-            (Batch { rewards, lengths: lengths.clone(), longest: 8, old, start: Some(start) }, new)
+            (Batch { rewards, lengths: lengths.clone(), longest: 8, old, reference: Some(reference) }, new)
         })
     })
 }
@@ -83,7 +83,7 @@ fn a_clipped_ratio_has_a_gradient_only_back_towards_one() {
     // Above and below the clip, for the better and the worse answer of a group.
     let new = [-1.0 + 0.5, -1.0 - 0.5, -1.0 + 0.5, -1.0 - 0.5];
     let batch =
-        Batch { rewards: vec![vec![1.0, 0.0]], lengths: vec![2, 2], longest: 2, old: old.to_vec(), start: None };
+        Batch { rewards: vec![vec![1.0, 0.0]], lengths: vec![2, 2], longest: 2, old: old.to_vec(), reference: None };
     let found = gradient(&SURROGATE, &batch, Objective::DrGrpo, &new);
     assert!(found[0] == 0.0 && found[1] < 0.0 && found[2] > 0.0 && found[3] == 0.0, "{found:?}");
 }

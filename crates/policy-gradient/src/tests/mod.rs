@@ -17,7 +17,7 @@ pub(crate) struct Batch {
     pub lengths: Vec<usize>,
     pub longest: usize,
     pub old: Vec<f64>,
-    pub start: Option<Vec<f64>>,
+    pub reference: Option<Vec<f64>>,
 }
 
 /// A tensor of one axis.
@@ -44,7 +44,7 @@ impl Batch {
             old: tensor(&self.old, dtype),
             advantages: by_token(&by_answer),
             weights: by_token(&weights),
-            start: self.start.as_ref().map(|start| tensor(start, dtype)),
+            reference: self.reference.as_ref().map(|start| tensor(start, dtype)),
         }
     }
 }

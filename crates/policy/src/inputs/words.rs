@@ -27,7 +27,7 @@ pub const VOCABULARY: usize = 72;
 const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
 /// Words of the longest sequence of the authors' models, if nothing else is chosen.
-pub const USUAL_CONTEXT: usize = 512;
+pub const DEFAULT_CONTEXT: usize = 512;
 
 /// The kind of the word that was read last, by the numbers of the authors' code. A model predicts the word after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

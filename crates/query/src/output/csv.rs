@@ -6,7 +6,7 @@ use std::io::Write;
 use cwm_contract::{Failure, escape_characters, is_hidden};
 use datafusion::arrow::record_batch::RecordBatch;
 
-use super::{for_each_row, not_written};
+use super::{for_each_row, write_failure};
 
 /// The first line.
 pub fn write_names(names: &[&str], for_terminal: bool, out: &mut dyn Write) -> std::io::Result<()> {
@@ -24,7 +24,7 @@ pub fn write(batch: &RecordBatch, for_terminal: bool, out: &mut dyn Write) -> Re
             .iter()
             .map(|value| value.as_deref().map_or(String::new(), |value| field(value, for_terminal)))
             .collect();
-        writeln!(out, "{}", fields.join(",")).map_err(not_written)
+        writeln!(out, "{}", fields.join(",")).map_err(write_failure)
     })
 }
 

@@ -13,7 +13,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::array_value_to_string;
 use serde_json::{Map, Value};
 
-use super::not_written;
+use super::write_failure;
 
 /// Writes the rows, with the columns in their order. A float that is not finite is text (`inf`, `-inf`, `nan`), as in all
 /// our formats; bytes are hexadecimal.
@@ -34,7 +34,7 @@ pub fn write(batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
             line.push_str(&plain(&value(column, row)?.to_string()));
         }
         line.push_str(if names.is_empty() { "{}\n" } else { "}\n" });
-        out.write_all(line.as_bytes()).map_err(not_written)?;
+        out.write_all(line.as_bytes()).map_err(write_failure)?;
     }
     Ok(())
 }

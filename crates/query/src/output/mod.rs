@@ -29,7 +29,7 @@ pub async fn write(
     let mut table = match form {
         QueryOutput::Table { .. } => Some(table::Table::new(schema.fields())),
         QueryOutput::Csv { for_terminal } => {
-            csv::write_names(&names, for_terminal, out).map_err(not_written)?;
+            csv::write_names(&names, for_terminal, out).map_err(write_failure)?;
             None
         }
         QueryOutput::Json => None,
@@ -53,9 +53,9 @@ pub async fn write(
         }
     }
     if let Some(table) = table {
-        table.write(out).map_err(not_written)?;
+        table.write(out).map_err(write_failure)?;
     }
-    out.flush().map_err(not_written)?;
+    out.flush().map_err(write_failure)?;
     Ok(written)
 }
 
@@ -76,6 +76,6 @@ fn for_each_row(
     Ok(())
 }
 
-fn not_written(error: std::io::Error) -> Failure {
+fn write_failure(error: std::io::Error) -> Failure {
     Failure::system(format!("cannot write the answer: {error}"))
 }

@@ -57,7 +57,7 @@ pub enum SkipReason {
     /// The best line mates.
     Mate,
     /// The position was there before.
-    Seen,
+    Duplicate,
     /// The value lies in no band.
     NoBand,
     /// The FEN is no position of a game.
@@ -71,7 +71,7 @@ impl SkipReason {
         SkipReason::Unreadable,
         SkipReason::NothingEvaluated,
         SkipReason::Mate,
-        SkipReason::Seen,
+        SkipReason::Duplicate,
         SkipReason::NoBand,
         SkipReason::Fen,
     ];
@@ -84,7 +84,7 @@ impl SkipReason {
             SkipReason::NothingEvaluated => "nothing_evaluated",
             SkipReason::Mate => "mate",
             SkipReason::Fen => "fen",
-            SkipReason::Seen => "seen",
+            SkipReason::Duplicate => "seen",
             SkipReason::NoBand => "no_band",
         }
     }
@@ -123,18 +123,18 @@ pub struct EvaluationReader<R> {
     input: R,
     file: String,
     line: Vec<u8>,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 impl<R: BufRead> EvaluationReader<R> {
     /// Reads `file` (its name in messages).
     pub fn new(input: R, file: &str) -> Self {
-        EvaluationReader { input, file: file.to_owned(), line: Vec::new(), is_cut: false }
+        EvaluationReader { input, file: file.to_owned(), line: Vec::new(), is_truncated: false }
     }
 
     /// Returns true if the compressed data end too early, as in a file of which only the first bytes were fetched.
-    pub fn is_cut(&self) -> bool {
-        self.is_cut
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// Reads the next line: its position, or the reason why it is skipped; none after the last.
@@ -148,7 +148,7 @@ impl<R: BufRead> EvaluationReader<R> {
             Ok(TOO_LONG..) => Ok(Some(Err(SkipReason::TooLong))),
             Ok(_) => Ok(Some(evaluated(&self.line))),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                self.is_cut = true;
+                self.is_truncated = true;
                 Ok(None)
             }
             Err(error) => Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),

@@ -59,7 +59,7 @@ impl PositionJudgement {
     pub fn offer(&mut self, position: &EvaluatedPosition) -> Result<Option<SkipReason>, Failure> {
         let id = position.id();
         if !self.seen.insert(id) {
-            return Ok(Some(SkipReason::Seen));
+            return Ok(Some(SkipReason::Duplicate));
         }
         let Some(band) = band_of(position.centipawns) else { return Ok(Some(SkipReason::NoBand)) };
         let Ok((_, has_impossible_right)) = chess_of_fen(&position.fen) else { return Ok(Some(SkipReason::Fen)) };

@@ -11,7 +11,7 @@ use super::draft::blank;
 use super::picker::{Order, Picker, TaskCount};
 use crate::Task;
 use crate::item::Item;
-use crate::truth::{Keys, Position, on_position, piece_name};
+use crate::truth::{Keys, Position, answer_in_position, piece_name};
 
 /// The Structural tasks about a position, in the order in which they are tried.
 const STRUCTURAL: [Task; 8] = [
@@ -125,7 +125,7 @@ fn make(task: Task, position: &Position, origin: Origin<'_>, keys: Keys, draws: 
         return None;
     }
     let square = is_of_square.then(|| squares[draws.below(squares.len() as u32) as usize]);
-    let answer = on_position(task, position, square, keys).filter(|answer| !answer.is_empty())?;
+    let answer = answer_in_position(task, position, square, keys).filter(|answer| !answer.is_empty())?;
     let mut item = blank(task, position.fen());
     match origin {
         Origin::Puzzle { id } => item.metadata.insert("puzzle_id", id),

@@ -35,7 +35,7 @@ pub struct Puzzle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PuzzleFault {
     /// It has fewer columns than the header, as a cut last row.
-    Cut,
+    Truncated,
     /// A number is none, or a text is not UTF-8.
     Unreadable,
     /// Its FEN is no position.
@@ -49,7 +49,7 @@ pub enum PuzzleFault {
 impl PuzzleFault {
     /// All of them.
     pub const ALL: [PuzzleFault; 5] = [
-        PuzzleFault::Cut,
+        PuzzleFault::Truncated,
         PuzzleFault::Unreadable,
         PuzzleFault::Fen,
         PuzzleFault::NoSolution,
@@ -59,7 +59,7 @@ impl PuzzleFault {
     /// The name in counts.
     pub fn name(self) -> &'static str {
         match self {
-            PuzzleFault::Cut => "cut",
+            PuzzleFault::Truncated => "cut",
             PuzzleFault::Unreadable => "unreadable",
             PuzzleFault::Fen => "fen",
             PuzzleFault::NoSolution => "no_solution",
@@ -137,7 +137,7 @@ impl<R: Read> PuzzleReader<R> {
 
     fn puzzle(&self) -> Result<Puzzle, PuzzleFault> {
         if self.record.len() < self.width {
-            return Err(PuzzleFault::Cut);
+            return Err(PuzzleFault::Truncated);
         }
         let [id, fen, moves, rating, rating_deviation, popularity, themes] =
             self.columns.map(|column| self.record.get(column).unwrap_or_default());

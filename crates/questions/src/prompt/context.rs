@@ -5,7 +5,7 @@ use shakmaty::{Piece, Square};
 use super::PromptContext;
 use crate::Task;
 use crate::item::Item;
-use crate::truth::{Keys, Position, on_position, piece_name};
+use crate::truth::{Keys, Position, answer_in_position, piece_name};
 
 /// The lines of a context, with an empty line behind them; nothing without one.
 ///
@@ -19,7 +19,7 @@ pub fn context(item: &Item, context: PromptContext) -> Result<String, String> {
     let position = Position::of_fen(&item.input)?;
     let mut lines = format!("Piece arrangement: {}\n", kinds(&position));
     if context == PromptContext::PiecesMoves {
-        let moves = on_position(Task::LegalMoveAll, &position, None, Keys::Published).unwrap_or_default();
+        let moves = answer_in_position(Task::LegalMoveAll, &position, None, Keys::Published).unwrap_or_default();
         lines.push_str(&format!("Legal moves: {moves}\n"));
     }
     lines.push('\n');

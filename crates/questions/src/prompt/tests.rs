@@ -36,7 +36,7 @@ fn prompts_of_published_items_are_golden() {
             other => panic!("{other}"),
         };
         let mut item = published.iter().find(|item| item.task_id == task_id).unwrap().clone();
-        wording.ask(&mut item).unwrap();
+        wording.set_question(&mut item).unwrap();
         let prompt = prompt(&item, variant).unwrap();
         if let Some(text) = text {
             assert_eq!(prompt, text, "{task_id}");
@@ -53,7 +53,7 @@ fn the_wording_of_the_first_item_of_a_task_gives_the_question_of_all_others() {
     let wording = Wording::of_items(&published).unwrap();
     for item in &published {
         let mut asked = Item { question: String::new(), format_examples: Vec::new(), ..item.clone() };
-        wording.ask(&mut asked).unwrap();
+        wording.set_question(&mut asked).unwrap();
         assert_eq!(&asked, item);
     }
 }
@@ -65,7 +65,7 @@ fn our_own_prompts_are_filled_end_as_they_must_and_do_not_give_the_key() {
         let wording = Wording::own(keys);
         for item in &published {
             let mut item = item.clone();
-            wording.ask(&mut item).unwrap();
+            wording.set_question(&mut item).unwrap();
             let form = item.task().unwrap().form();
             for variant in variants() {
                 let prompt = prompt(&item, variant).unwrap();
@@ -85,7 +85,7 @@ fn our_own_prompts_say_what_check_and_pin_leave_of_a_pieces_squares() {
     let Some(published) = golden::published() else { return };
     let question = |keys, task_type: &str| {
         let mut item = published.iter().find(|item| item.task_type == task_type).unwrap().clone();
-        Wording::own(keys).ask(&mut item).unwrap();
+        Wording::own(keys).set_question(&mut item).unwrap();
         item.question
     };
     for task_type in ["structural_capture_squares", "structural_control_squares", "structural_protect_squares"] {

@@ -57,7 +57,7 @@ impl Wording {
     /// # Errors
     ///
     /// There is no question for its task, or the item lacks what belongs into it.
-    pub fn ask(&self, item: &mut Item) -> Result<(), Failure> {
+    pub fn set_question(&self, item: &mut Item) -> Result<(), Failure> {
         let wrong = |what: String| Failure::input(format!("item {}: {what}", item.task_id));
         let task = item.task().ok_or_else(|| wrong(format!("the task {:?} is not known", item.task_type)))?;
         let template = self.0.get(&task).ok_or_else(|| {

@@ -7,11 +7,11 @@ use shakmaty::{Color, File, Piece, Rank, Role, Setup, Square};
 
 use crate::Task;
 use crate::truth::position::Position;
-use crate::truth::{Keys, on_position};
+use crate::truth::{Keys, answer_in_position};
 
 /// The position that 75 labels stand for (`cwm_encoding::GROUPS`); none if a side does not have exactly one king, or the
 /// label of a square is no class.
-pub fn believed_position(labels: &[u8; LABELS]) -> Option<Position> {
+pub fn predicted_position(labels: &[u8; LABELS]) -> Option<Position> {
     let first = |group: usize| &labels[GROUPS[group].first..];
     let mut setup = Setup::empty();
     for (at, &class) in first(0)[..64].iter().enumerate() {
@@ -40,12 +40,12 @@ fn en_passant(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(*file, rank))
 }
 
-/// The answer to a Structural task or Motif as it follows from a believed position, by these keys: an empty list is `none`. None for
-/// other tasks, and for tasks about a square without one.
-pub fn believed_answer(task: Task, square: Option<Square>, position: &Position, keys: Keys) -> Option<String> {
+/// The answer to a Structural task or Motif as it follows from a believed position, by these keys: an empty list is `none`. None
+/// for other tasks, and for tasks about a square without one.
+pub fn predicted_answer(task: Task, square: Option<Square>, position: &Position, keys: Keys) -> Option<String> {
     let answer = match task {
         Task::StateTrackingShort | Task::StateTrackingMid | Task::StateTrackingLong => position.fen(),
-        _ => on_position(task, position, square, keys)?,
+        _ => answer_in_position(task, position, square, keys)?,
     };
     Some(if answer.is_empty() { "none".to_owned() } else { answer })
 }

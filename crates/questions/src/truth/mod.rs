@@ -17,7 +17,7 @@ use cwm_encoding::EnPassant;
 use serde_json::Value;
 use shakmaty::Square;
 
-pub use believed::{believed_answer, believed_position};
+pub use believed::{predicted_answer, predicted_position};
 pub use judgement::nearest;
 pub(crate) use legal::was_passed;
 pub use position::{Position, chess_of_fen};
@@ -37,9 +37,9 @@ pub enum Keys {
     Sound,
 }
 
-/// The key of `item`, computed from its input and metadata. Lists have a comma and a space between their entries; a sound key of Short
-/// Tactics lists all moves of which each is right. None if these do not decide it: a Semantic item without the text of its true
-/// option, a tactic without its line.
+/// The key of `item`, computed from its input and metadata. Lists have a comma and a space between their entries; a sound key of
+/// Short Tactics lists all moves of which each is right. None if these do not decide it: a Semantic item without the text of its
+/// true option, a tactic without its line.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub(crate) fn unknown_task(item: &Item) -> Failure {
 
 /// The truth of a Structural task (but state tracking) or of a Motif in a position. None for other tasks, and for tasks about a
 /// square without one.
-pub fn on_position(task: Task, position: &Position, square: Option<Square>, keys: Keys) -> Option<String> {
+pub fn answer_in_position(task: Task, position: &Position, square: Option<Square>, keys: Keys) -> Option<String> {
     let board = position.board();
     let reached = |reach| square.map(|square| structural::squares(board, square, reach, keys));
     match task {
@@ -104,7 +104,7 @@ pub fn target_square(item: &Item) -> Result<Option<Square>, String> {
 
 fn of_position(item: &Item, task: Task, keys: Keys) -> Result<Option<String>, String> {
     let square = target_square(item)?;
-    let truth = on_position(task, &Position::of_fen(&item.input)?, square, keys);
+    let truth = answer_in_position(task, &Position::of_fen(&item.input)?, square, keys);
     truth.map(Some).ok_or_else(|| "its metadata has no target_square".to_owned())
 }
 

@@ -15,8 +15,9 @@ const ROLES: [(&str, Role); 6] = [
     ("king", Role::King),
 ];
 
-/// A claim is a match of `(?:(white|black|my|our|your|their|opponent(?:['’]s)?)(?:['’]s)?\s+)?(pawn|knight|bishop|rook|queen|king)\s+
-/// (?:on|at)\s+([a-h][1-8])`, letters in either case, that no letter or digit touches. It is read from its end: squares are rare.
+/// A claim is a match of
+/// `(?:(white|black|my|our|your|their|opponent(?:['’]s)?)(?:['’]s)?\s+)?(pawn|knight|bishop|rook|queen|king)\s+(?:on|at)\s+([a-h][1-8])`,
+/// letters in either case, that no letter or digit touches. It is read from its end: squares are rare.
 pub(super) fn claims(position: &Chess, text: &str) -> Vec<PieceClaim> {
     let bytes = text.as_bytes();
     let ends = (1..bytes.len()).filter(|&at| matches!(bytes[at], b'1'..=b'8') && is_square(bytes, at - 1));

@@ -5,18 +5,19 @@ use shakmaty::Chess;
 use super::{FactKind, Facts};
 use crate::board::BoardForm;
 use crate::direct::direct;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::example::Example;
 use crate::values::Values;
 
-/// An example of 4, 5 or 6 questions about a position, drawn without replacement from a pot with so many `tickets` of each kind (such
-/// as [`FactKind::PUBLISHED`]), no question twice. Two of the kinds need `values`. None if the position has too few questions.
+/// An example of 4, 5 or 6 questions about a position, drawn without replacement from a pot with so many `tickets` of each kind
+/// (such as [`FactKind::PUBLISHED`]), no question twice. Two of the kinds need `values`. None if the position has too few
+/// questions.
 pub fn factual(
     position: &Chess,
     values: Option<&Values>,
     form: BoardForm,
     tickets: &[(FactKind, usize)],
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Option<Example> {
     let wanted = draws.between(4, 6) as usize;
     let drawn = questions(&Facts::of(position, values), wanted, tickets, draws)?;
@@ -40,7 +41,7 @@ pub(super) fn questions(
     facts: &Facts,
     wanted: usize,
     tickets: &[(FactKind, usize)],
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Option<Vec<Question>> {
     let mut pot: Vec<FactKind> =
         tickets.iter().flat_map(|(kind, tickets)| std::iter::repeat_n(*kind, *tickets)).collect();

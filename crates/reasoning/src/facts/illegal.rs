@@ -4,11 +4,11 @@ use cwm_encoding::PlainMove;
 use shakmaty::attacks::{attacks, pawn_attacks};
 use shakmaty::{Bitboard, Chess, MoveList, Piece, Position, Rank, Role, Square};
 
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 
 /// An illegal move of a piece of the side to move: kinds of piece and pieces are tried in random order until one has any. Out of
 /// check it goes as the piece would on an empty board, but not onto an own piece; in check it leaves the king in check.
-pub(super) fn illegal_move(position: &Chess, moves: &MoveList, draws: &mut Draws) -> Option<PlainMove> {
+pub(super) fn illegal_move(position: &Chess, moves: &MoveList, draws: &mut RandomChoices) -> Option<PlainMove> {
     let occupied = if position.is_check() { position.board().occupied() } else { Bitboard::EMPTY };
     let mut roles = Role::ALL;
     draws.shuffle(&mut roles);

@@ -6,12 +6,12 @@ use shakmaty::{Chess, Color, Position, Role, Square};
 use super::illegal::illegal_move;
 use super::valued::{balanced, large_advantage, which_of_two, win_probability};
 use super::{CapturePair, FactKind, Facts};
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::pieces::{color_word, uci};
 
 impl FactKind {
     /// A question of the kind with its answer; none if the board has none.
-    pub(super) fn draw(self, facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+    pub(super) fn draw(self, facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
         match self {
             FactKind::Check => Some(check(facts, draws)),
             FactKind::Legal => legal(facts, draws),
@@ -31,11 +31,11 @@ pub(super) fn yes_or_no(yes: bool) -> String {
     if yes { "Yes" } else { "No" }.to_owned()
 }
 
-fn fair_color(draws: &mut Draws) -> Color {
+fn fair_color(draws: &mut RandomChoices) -> Color {
     Color::from_white(draws.chance(0.5))
 }
 
-fn check(facts: &Facts, draws: &mut Draws) -> (String, String) {
+fn check(facts: &Facts, draws: &mut RandomChoices) -> (String, String) {
     let checked = facts.in_check();
     let color = match checked {
         Some(color) if draws.chance(0.8) => color,
@@ -46,7 +46,7 @@ fn check(facts: &Facts, draws: &mut Draws) -> (String, String) {
 }
 
 /// One of a legal move, a legal move of the opponent, and an illegal move.
-fn legal(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+fn legal(facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
     let weights = if facts.in_check().is_some() { [0.1, 0.1, 0.8] } else { [0.5, 0.1, 0.4] };
     let pool = match draws.weighted(&weights)? {
         0 => Some((&facts.moves, true)),
@@ -62,7 +62,7 @@ fn legal(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
 }
 
 /// One of a pair that a legal capture has, one that only the opponent could have, and one that neither has.
-fn capture(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+fn capture(facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
     let (own, theirs) = (facts.capture_pairs(), facts.their_capture_pairs());
     let neither = pairs_of_kinds(facts.position).filter(|pair| !own.contains(pair) && !theirs.contains(pair)).collect();
     let pools: [(Vec<CapturePair>, f64); 3] = [(own, 0.4), (theirs, 0.2), (neither, 0.4)];
@@ -81,7 +81,7 @@ fn pairs_of_kinds(position: &Chess) -> impl Iterator<Item = CapturePair> {
     own.flat_map(move |attacker| Role::ALL.into_iter().filter(victims).map(move |victim| (attacker, victim)))
 }
 
-fn material(facts: &Facts, draws: &mut Draws) -> (String, String) {
+fn material(facts: &Facts, draws: &mut RandomChoices) -> (String, String) {
     let color = fair_color(draws);
     let question = format!(
         "What is {}'s material less {}'s in centipawns, if a pawn is worth 100, a knight 320, a bishop 330, a rook 500, a queen 900 \
@@ -92,14 +92,14 @@ fn material(facts: &Facts, draws: &mut Draws) -> (String, String) {
     (question, (color.fold_wb(1, -1) * facts.material()).to_string())
 }
 
-fn mobility(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+fn mobility(facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
     let mobility = facts.mobility();
     let &(square, moves) = by_kind(facts.position, &mobility, |(square, _)| *square, draws)?;
     let piece = role_name(facts.position.board().role_at(square)?);
     Some((format!("How many legal moves has your {piece} at {square}?"), moves.to_string()))
 }
 
-fn only_capture(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+fn only_capture(facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
     let captures = facts.only_captures();
     let &(target, origin) = by_kind(facts.position, &captures, |(_, origin)| *origin, draws)?;
     let piece = role_name(facts.position.board().role_at(target)?);
@@ -112,7 +112,7 @@ fn by_kind<'a, T>(
     position: &Chess,
     choices: &'a [T],
     own_square: impl Fn(&T) -> Square,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Option<&'a T> {
     let of_role = |role: Role| {
         let has_role = |choice: &&T| position.board().role_at(own_square(choice)) == Some(role);

@@ -6,7 +6,7 @@ use shakmaty::uci::UciMove;
 use super::builder::questions;
 use super::*;
 use crate::board::BoardForm;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::golden;
 use crate::pieces::{color_word, uci};
 
@@ -80,7 +80,7 @@ fn answers_are_those_of_the_golden_facts() {
     for row in &rows {
         let position = golden::position(&fens[row.id]);
         for seed in 0..40 {
-            let mut draws = Draws::new("factual", seed, row.id as u64);
+            let mut draws = RandomChoices::new("factual", seed, row.id as u64);
             let facts = Facts::of(&position, None);
             let Some(found) = questions(&facts, 6, &FactKind::PUBLISHED, &mut draws) else { continue };
             let texts: BTreeSet<&String> = found.iter().map(|one| &one.question).collect();
@@ -103,7 +103,7 @@ fn scenarios_have_their_weights() {
     let facts = Facts::of(&position, None);
     let (mut legal, mut theirs, mut total) = (0, 0, 0);
     for seed in 0..20_000 {
-        let mut draws = Draws::new("factual", seed, 0);
+        let mut draws = RandomChoices::new("factual", seed, 0);
         let (question, answer) = FactKind::Legal.draw(&facts, &mut draws).unwrap();
         let uci: UciMove = question.split(' ').nth(4).unwrap().parse().unwrap();
         let UciMove::Normal { from, .. } = uci else { panic!("{question}") };
@@ -121,7 +121,7 @@ fn scenarios_have_their_weights() {
 fn in_check_four_of_five_answers_are_yes() {
     let position = golden::position("4k3/8/8/8/4r3/8/3P1PPP/3QKB1R w - - 0 1");
     let facts = Facts::of(&position, None);
-    let answer = |seed| FactKind::Check.draw(&facts, &mut Draws::new("factual", seed, 0)).unwrap().1;
+    let answer = |seed| FactKind::Check.draw(&facts, &mut RandomChoices::new("factual", seed, 0)).unwrap().1;
     let yes = (0..10_000).filter(|seed| answer(*seed) == "Yes").count();
     assert!((7_800..8_200).contains(&yes), "{yes}");
 }
@@ -131,7 +131,7 @@ fn an_illegal_move_in_check_leaves_the_king_in_check() {
     let position = golden::position("4k3/8/8/8/4r3/8/3P1PPP/3QKB1R w - - 0 1");
     let moves = position.legal_moves();
     for seed in 0..500 {
-        let played = illegal::illegal_move(&position, &moves, &mut Draws::new("factual", seed, 0)).unwrap();
+        let played = illegal::illegal_move(&position, &moves, &mut RandomChoices::new("factual", seed, 0)).unwrap();
         let capture = position.board().role_at(played.to);
         let role = position.board().role_at(played.from).unwrap();
         let mut board = position.board().clone();
@@ -152,7 +152,7 @@ fn an_example_has_four_to_six_answers() {
             None,
             BoardForm::UniformVisual,
             &FactKind::PUBLISHED,
-            &mut Draws::new("factual", seed, 0),
+            &mut RandomChoices::new("factual", seed, 0),
         )
         .unwrap();
         *counts.entry(example.target().split(' ').count()).or_insert(0) += 1;
@@ -166,7 +166,7 @@ fn kinds_that_are_off_ask_about_material_and_values() {
     let position = golden::position("7k/8/8/8/8/8/1q6/K7 w - - 0 1");
     let values = Values::new(vec![("a1b2".to_owned(), 0.512_34)]).unwrap();
     let asked = |kind: FactKind, position: &Chess, values: Option<&Values>| {
-        kind.draw(&Facts::of(position, values), &mut Draws::new("factual", 0, 0))
+        kind.draw(&Facts::of(position, values), &mut RandomChoices::new("factual", 0, 0))
     };
     let answer = |kind| asked(kind, &position, Some(&values)).unwrap().1;
     assert_eq!(

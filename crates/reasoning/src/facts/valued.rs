@@ -2,13 +2,13 @@
 
 use super::Facts;
 use super::question::yes_or_no;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::pieces::color_word;
 use cwm_questions::truth::role_name;
 use shakmaty::{Color, Position, Square};
 
 /// The least difference of the win probabilities of two moves that a question compares.
-const DIFFERENT: f64 = 0.25;
+const MIN_DIFFERENCE: f64 = 0.25;
 
 pub(super) fn large_advantage(facts: &Facts) -> (String, String) {
     let question = "Which side is ahead by more than 300 centipawns of material (white, black or none)?";
@@ -27,7 +27,7 @@ pub(super) fn win_probability(facts: &Facts) -> Option<(String, String)> {
 }
 
 /// Two squares that one piece goes to; one on which a pawn promotes is worth the best promotion.
-pub(super) fn which_of_two(facts: &Facts, draws: &mut Draws) -> Option<(String, String)> {
+pub(super) fn which_of_two(facts: &Facts, draws: &mut RandomChoices) -> Option<(String, String)> {
     let mut reached: Vec<(&str, &str, f64)> = Vec::new();
     for (uci, win) in facts.values?.iter() {
         let (from, to) = (uci.get(..2)?, uci.get(2..4)?);
@@ -39,7 +39,7 @@ pub(super) fn which_of_two(facts: &Facts, draws: &mut Draws) -> Option<(String, 
     let mut pairs = Vec::new();
     for (at, &(from, to, win)) in reached.iter().enumerate() {
         for &(other_from, other_to, other_win) in &reached[at + 1..] {
-            if from == other_from && (win - other_win).abs() >= DIFFERENT {
+            if from == other_from && (win - other_win).abs() >= MIN_DIFFERENCE {
                 pairs.push((from, [(to, win), (other_to, other_win)]));
             }
         }

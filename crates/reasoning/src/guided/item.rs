@@ -45,7 +45,8 @@ pub fn guided_item(position: &Chess, form: BoardForm, mode: GuidedMode, line: &G
     })
 }
 
-/// The example that a teacher's answer to an item of this module is, with the position in a form; none without a text in answer tags.
+/// The example that a teacher's answer to an item of this module is, with the position in a form; none without a text in answer
+/// tags.
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 use shakmaty::Move;
 
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::search::ScoredMove;
 
 /// The kind of first moves that are explained.
@@ -60,7 +60,7 @@ impl GuidedMode {
     }
 
     /// The first moves to try, in order, of the best legal moves with their values: the first whose line is kept is explained.
-    pub fn first_moves(self, lines: &[ScoredMove], draws: &mut Draws) -> Vec<Move> {
+    pub fn first_moves(self, lines: &[ScoredMove], draws: &mut RandomChoices) -> Vec<Move> {
         let mut lines = lines.to_vec();
         lines.sort_by_key(|line| std::cmp::Reverse(line.centipawns));
         lines.truncate(self.search().first_moves);

@@ -4,7 +4,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::*;
 use crate::board::BoardForm;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::search::ScoredMove;
 
 fn line(position: &Chess, uci: &[&str]) -> Vec<Move> {
@@ -29,7 +29,7 @@ fn scored(values: &[(&str, i32)]) -> Vec<ScoredMove> {
 fn first_moves_follow_their_values() {
     let lines = scored(&[("a2a3", -60), ("e2e4", 40), ("d2d4", 30), ("h2h4", -300)]);
     let firsts = |mode: GuidedMode| -> Vec<String> {
-        let first = |ordinal| mode.first_moves(&lines, &mut Draws::new("guided", 0, ordinal))[0];
+        let first = |ordinal| mode.first_moves(&lines, &mut RandomChoices::new("guided", 0, ordinal))[0];
         (0..4_000).map(|ordinal| crate::pieces::uci(first(ordinal))).collect()
     };
     let share = |firsts: &[String], uci: &str| firsts.iter().filter(|first| *first == uci).count() as f64 / 4_000.;
@@ -44,9 +44,13 @@ fn first_moves_follow_their_values() {
     let weight = |cp: f64| (-cp / 500.).exp();
     let expected = weight(-300.) / (weight(-300.) + weight(-60.) + weight(30.) + weight(40.));
     assert!((share(&blunder, "h2h4") - expected).abs() < 0.03, "{}", share(&blunder, "h2h4"));
-    let all = GuidedMode::Blunder.first_moves(&lines, &mut Draws::new("guided", 0, 0));
+    let all = GuidedMode::Blunder.first_moves(&lines, &mut RandomChoices::new("guided", 0, 0));
     assert_eq!(all.len(), 4);
-    assert!(GuidedMode::Reasonable.first_moves(&scored(&[("a2a3", -60)]), &mut Draws::new("guided", 0, 0)).is_empty());
+    assert!(
+        GuidedMode::Reasonable
+            .first_moves(&scored(&[("a2a3", -60)]), &mut RandomChoices::new("guided", 0, 0))
+            .is_empty()
+    );
 }
 
 #[test]

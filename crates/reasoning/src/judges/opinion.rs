@@ -16,7 +16,7 @@ use crate::reading::{Literal, last_answer, literal};
 const POINTS: [&str; 3] = ["efficacy", "efficiency", "faithfulness"];
 
 /// The most points.
-const MOST: u8 = 10;
+const MAX_POINTS: u8 = 10;
 
 /// The strategies, in their order.
 const STRATEGIES: [&str; 6] =
@@ -40,11 +40,12 @@ pub enum Opinion {
 }
 
 impl Opinion {
-    /// A number from 0 to 1: the mean of the points by 10, the share of the strategies, or that of true claims; none without a claim.
+    /// A number from 0 to 1: the mean of the points by 10, the share of the strategies, or that of true claims; none without a
+    /// claim.
     pub fn score(&self) -> Option<f64> {
         let share = |count: u64, all: u64| (all > 0).then(|| count as f64 / all as f64);
         match *self {
-            Opinion::Quality(points) => share(sum(points), u64::from(MOST) * 3),
+            Opinion::Quality(points) => share(sum(points), u64::from(MAX_POINTS) * 3),
             Opinion::Strategies(present) => share(present.into_iter().map(u64::from).sum(), 6),
             Opinion::Claims { all, are_true } => share(are_true, all),
         }
@@ -55,8 +56,8 @@ impl Opinion {
     pub fn measures(&self) -> Vec<(String, [f64; 2])> {
         match *self {
             Opinion::Quality(points) => {
-                let each = POINTS.into_iter().zip(points.map(|points| f64::from(points) / f64::from(MOST)));
-                let mean = sum(points) as f64 / (f64::from(MOST) * 3.);
+                let each = POINTS.into_iter().zip(points.map(|points| f64::from(points) / f64::from(MAX_POINTS)));
+                let mean = sum(points) as f64 / (f64::from(MAX_POINTS) * 3.);
                 each.chain([("quality", mean)]).map(|(name, value)| (name.to_owned(), [value, 1.])).collect()
             }
             Opinion::Strategies(present) => {
@@ -130,7 +131,9 @@ impl JudgeReader {
         Some(match self.task {
             JudgeTask::Quality => {
                 let points = |name| match entry(name)? {
-                    Literal::Whole(points) => u8::try_from(*points).ok().filter(|points| (1..=MOST).contains(points)),
+                    Literal::Whole(points) => {
+                        u8::try_from(*points).ok().filter(|points| (1..=MAX_POINTS).contains(points))
+                    }
                     _ => None,
                 };
                 Opinion::Quality(all_of(POINTS.map(points))?)

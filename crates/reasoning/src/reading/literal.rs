@@ -28,9 +28,9 @@ const SPACE: [char; 3] = [' ', '\t', '\x0c'];
 /// Characters that stand for another one after a backslash, and these.
 const ESCAPED: [&str; 2] = ["\\'\"abfnrtv", "\\'\"\x07\x08\x0c\n\r\t\x0b"];
 
-/// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Not read are prefixes of texts
-/// (but that of bytes), texts that stand side by side, names of characters (`\N{…}`), sums (`1 + 2j`), comments, and lines that go on
-/// behind a backslash.
+/// The literal that a text is as a whole, as Python's `ast.literal_eval` reads it; none if it is none. Not read are prefixes of
+/// texts (but that of bytes), texts that stand side by side, names of characters (`\N{…}`), sums (`1 + 2j`), comments, and lines
+/// that go on behind a backslash.
 pub(crate) fn literal(text: &str) -> Option<Literal> {
     // A program in Python cannot have this character.
     if text.contains('\0') {
@@ -58,7 +58,7 @@ struct Entries {
     /// The values; of a dictionary these are the keys.
     values: Vec<Literal>,
     /// The second values of a dictionary.
-    seconds: Vec<Literal>,
+    dictionary_values: Vec<Literal>,
     has_comma: bool,
 }
 
@@ -107,15 +107,15 @@ impl Parser<'_> {
                 if has_comma { Some(tuple(&values)) } else { values.pop().or(Some(Literal::Other)) }
             }
             '{' => {
-                let Entries { values, seconds, .. } = self.within('}')?;
+                let Entries { values, dictionary_values, .. } = self.within('}')?;
                 if !values.iter().all(is_hashable) {
                     return None;
                 }
-                if values.len() > seconds.len() {
+                if values.len() > dictionary_values.len() {
                     return Some(Literal::Unhashable);
                 }
                 let entry = |(key, value)| if let Literal::Text(name) = key { Some((name, value)) } else { None };
-                Some(Literal::Dictionary(values.into_iter().zip(seconds).filter_map(entry).collect()))
+                Some(Literal::Dictionary(values.into_iter().zip(dictionary_values).filter_map(entry).collect()))
             }
             _ => {
                 let names = [
@@ -165,7 +165,7 @@ impl Parser<'_> {
                 return None;
             }
             if has_colon {
-                entries.seconds.push(self.value()?);
+                entries.dictionary_values.push(self.value()?);
                 self.space();
             }
             if !self.take(Some(',')) {

@@ -5,7 +5,8 @@ use cwm_questions::strip;
 const OPEN: &str = "<answer>";
 const CLOSE: &str = "</answer>";
 
-/// The last match of `<answer>(.*?)</answer>` (the dot any character), without white space at both ends. Each tag is looked at once.
+/// The last match of `<answer>(.*?)</answer>` (the dot any character), without white space at both ends. Each tag is looked at
+/// once.
 pub fn last_answer(text: &str) -> Option<&str> {
     let (mut found, mut rest) = (None, text);
     while let Some((_, after)) = rest.split_once(OPEN) {

@@ -1,6 +1,6 @@
 //! Draws the moves of a position that a search looks at.
 
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 
 /// The rule by which moves are drawn by their values.
 #[derive(Debug, PartialEq)]
@@ -10,17 +10,17 @@ pub(super) struct Rule {
     /// The most moves.
     most: usize,
     /// Only moves that are more probable than this, if there are `least`.
-    above: f64,
+    min_probability: f64,
     /// When the drawn moves have this probability together, the less probable ones are dropped.
-    enough: f64,
+    top_p: f64,
     /// The temperature of the probabilities, in centipawns; negative for the opponent, whose moves are the better the less they are
     /// worth.
     temperature: f64,
 }
 
-pub(super) const ROOT: Rule = Rule { least: 2, most: 3, above: 0., enough: 1., temperature: 500. };
-pub(super) const OWN: Rule = Rule { least: 1, most: 2, above: 0.2, enough: 0.8, temperature: 20. };
-pub(super) const OPPONENT: Rule = Rule { least: 1, most: 2, above: 0.2, enough: 0.8, temperature: -10. };
+pub(super) const ROOT: Rule = Rule { least: 2, most: 3, min_probability: 0., top_p: 1., temperature: 500. };
+pub(super) const OWN: Rule = Rule { least: 1, most: 2, min_probability: 0.2, top_p: 0.8, temperature: 20. };
+pub(super) const OPPONENT: Rule = Rule { least: 1, most: 2, min_probability: 0.2, top_p: 0.8, temperature: -10. };
 
 /// The softmax of the scores, which are centipawns of the root player.
 pub(super) fn probabilities(scores: &[i32], rule: &Rule) -> Vec<f64> {
@@ -32,18 +32,18 @@ pub(super) fn probabilities(scores: &[i32], rule: &Rule) -> Vec<f64> {
 }
 
 /// Indices of the drawn moves, shuffled. Of equal scores the first is the more probable one.
-pub(super) fn draw(scores: &[i32], rule: &Rule, draws: &mut Draws) -> Vec<usize> {
+pub(super) fn draw(scores: &[i32], rule: &Rule, draws: &mut RandomChoices) -> Vec<usize> {
     let probabilities = probabilities(scores, rule);
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    let probable = order.iter().filter(|&&at| probabilities[at] > rule.above).count();
+    let probable = order.iter().filter(|&&at| probabilities[at] > rule.min_probability).count();
     order.truncate(probable.max(rule.least));
     if order.len() > rule.most {
         order = without_replacement(&order, &probabilities, rule.most, draws);
     }
     let mut mass = 0.;
     let mut kept = 0;
-    while kept < order.len() && (kept < rule.least || mass < rule.enough) {
+    while kept < order.len() && (kept < rule.least || mass < rule.top_p) {
         mass += probabilities[order[kept]];
         kept += 1;
     }
@@ -53,7 +53,12 @@ pub(super) fn draw(scores: &[i32], rule: &Rule, draws: &mut Draws) -> Vec<usize>
 }
 
 /// So many of `indices`, each next one in proportion to its probability, in their old order.
-fn without_replacement(indices: &[usize], probabilities: &[f64], count: usize, draws: &mut Draws) -> Vec<usize> {
+fn without_replacement(
+    indices: &[usize],
+    probabilities: &[f64],
+    count: usize,
+    draws: &mut RandomChoices,
+) -> Vec<usize> {
     let mut weights: Vec<f64> = indices.iter().map(|&at| probabilities[at]).collect();
     let mut chosen = Vec::with_capacity(count);
     while let Some(next) = (chosen.len() < count).then(|| draws.weighted(&weights)).flatten() {
@@ -93,7 +98,7 @@ mod tests {
     fn drawn_sets(scores: &[i32], rule: &Rule, times: u64) -> BTreeMap<Vec<usize>, u64> {
         let mut sets = BTreeMap::new();
         for ordinal in 0..times {
-            let mut set = draw(scores, rule, &mut Draws::new("test", 0, ordinal));
+            let mut set = draw(scores, rule, &mut RandomChoices::new("test", 0, ordinal));
             set.sort_unstable();
             *sets.entry(set).or_insert(0) += 1;
         }

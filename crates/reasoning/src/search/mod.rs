@@ -1,8 +1,8 @@
 //! The builder `verbalised`: a small alpha-beta search over an engine's values, written as a player's thoughts.
 //!
-//! Every move in it is legal, and every number is the engine's or the minimax of its numbers. But the moves of a node are drawn: "the
-//! best reply" is the best of the two at most that were drawn, not of all. The published search has one setting, so its limits are
-//! constants.
+//! Every move in it is legal, and every number is the engine's or the minimax of its numbers. But the moves of a node are drawn:
+//! "the best reply" is the best of the two at most that were drawn, not of all. The published search has one setting, so its
+//! limits are constants.
 
 mod drawing;
 mod phrases;
@@ -13,11 +13,11 @@ use cwm_game::{DrawRules, GameState};
 use shakmaty::{Chess, Move, Position};
 
 use crate::board::{BoardForm, board_text};
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::example::{Example, Message};
 use crate::texts;
 use drawing::Rule;
-use tree::{Branching, Node};
+use tree::{MoveSource, Node};
 
 pub use phrases::Wording;
 
@@ -45,8 +45,8 @@ pub struct VerbalisedSearch {
     pub contradicted: usize,
 }
 
-/// Searches a position and writes the search down. `lines` gives moves of a position (of all or of the best ones) with their values;
-/// it is called for positions in which the game goes on. None if the game is over.
+/// Searches a position and writes the search down. `lines` gives moves of a position (of all or of the best ones) with their
+/// values; it is called for positions in which the game goes on. None if the game is over.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub fn verbalised<E>(
     position: &Chess,
     form: BoardForm,
     wording: Wording,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
     lines: impl FnMut(&Chess) -> Result<Vec<ScoredMove>, E>,
 ) -> Result<Option<VerbalisedSearch>, E> {
     let state = GameState::from(position.clone());
@@ -87,10 +87,10 @@ const WEAK_ROOT_LINES: f64 = 0.2;
 /// Values of an engine, and moves drawn by them.
 struct Engine<'a, F> {
     lines: F,
-    draws: &'a mut Draws,
+    draws: &'a mut RandomChoices,
 }
 
-impl<E, F: FnMut(&Chess) -> Result<Vec<ScoredMove>, E>> Branching for Engine<'_, F> {
+impl<E, F: FnMut(&Chess) -> Result<Vec<ScoredMove>, E>> MoveSource for Engine<'_, F> {
     type Error = E;
 
     fn lines(&mut self, position: &Chess) -> Result<Vec<ScoredMove>, E> {

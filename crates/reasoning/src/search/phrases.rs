@@ -1,6 +1,6 @@
 //! The phrases of searches. All are our own; those of the published program are not copied.
 
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 
 /// The choice of phrases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Phrases {
     pub(super) opponent_pruned: &'static [&'static str],
     pub(super) last: &'static [&'static str],
     /// The phrase for a board of so many centipawns.
-    pub(super) board_value: fn(i32, &mut Draws) -> &'static str,
+    pub(super) board_value: fn(i32, &mut RandomChoices) -> &'static str,
 }
 
 impl Wording {
@@ -139,12 +139,12 @@ const VARIED: Phrases = Phrases {
 };
 
 /// The phrase of the nearest anchor, the first of equals.
-fn nearest(minimax: i32, _: &mut Draws) -> &'static str {
+fn nearest(minimax: i32, _: &mut RandomChoices) -> &'static str {
     PLAIN_BOARD.iter().min_by_key(|(anchor, _)| anchor.abs_diff(minimax)).map_or("", |(_, phrase)| phrase)
 }
 
 /// A phrase drawn with the weight exp(-distance / 10), where the distance is that of its anchor.
-fn fitting(minimax: i32, draws: &mut Draws) -> &'static str {
+fn fitting(minimax: i32, draws: &mut RandomChoices) -> &'static str {
     let distances = || BOARD.iter().map(|(anchor, _)| anchor.abs_diff(minimax));
     let least = distances().min().unwrap_or_default();
     let weights: Vec<f64> = distances().map(|distance| (f64::from(distance - least) / -10.).exp()).collect();
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn a_board_is_called_what_it_is_worth() {
-        assert_eq!(nearest(200, &mut Draws::new("test", 0, 0)), "We are much better {value}.");
+        assert_eq!(nearest(200, &mut RandomChoices::new("test", 0, 0)), "We are much better {value}.");
         for ordinal in 0..50 {
-            let mut draws = Draws::new("test", 0, ordinal);
+            let mut draws = RandomChoices::new("test", 0, ordinal);
             assert_eq!(fitting(10_000, &mut draws), BOARD[0].1);
             assert_eq!(fitting(-10_000, &mut draws), BOARD[27].1);
         }

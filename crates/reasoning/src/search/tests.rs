@@ -66,7 +66,7 @@ impl<'a> GoldenSearch<'a> {
     }
 }
 
-impl Branching for GoldenSearch<'_> {
+impl MoveSource for GoldenSearch<'_> {
     type Error = Infallible;
 
     fn lines(&mut self, position: &Chess) -> Result<Vec<ScoredMove>, Infallible> {
@@ -100,7 +100,7 @@ fn golden_searches() {
         let best = tree::best(&roots).unwrap();
         assert_eq!(uci(best.played), row.answer);
         // In the golden texts no root move far behind the best has its lines.
-        let text = text::target(&roots, best, &Wording::Plain.phrases(), 0., &mut Draws::new("test", 0, 0));
+        let text = text::target(&roots, best, &Wording::Plain.phrases(), 0., &mut RandomChoices::new("test", 0, 0));
         assert_eq!(text, row.text);
     }
 }
@@ -108,7 +108,7 @@ fn golden_searches() {
 /// Two moves of every position, all equally good.
 struct Level;
 
-impl Branching for Level {
+impl MoveSource for Level {
     type Error = Infallible;
 
     fn lines(&mut self, position: &Chess) -> Result<Vec<ScoredMove>, Infallible> {
@@ -202,7 +202,7 @@ fn varied_texts_name_legal_moves_and_the_best_of_them() {
     for (at, fen) in fens.iter().enumerate() {
         let position = golden::position(fen);
         for seed in 0..20 {
-            let mut draws = Draws::new("verbalised", seed, at as u64);
+            let mut draws = RandomChoices::new("verbalised", seed, at as u64);
             let built = verbalised(&position, BoardForm::UniformVisual, Wording::Varied, &mut draws, made_up).unwrap();
             let Some(built) = built else {
                 assert!(

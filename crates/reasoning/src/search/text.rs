@@ -2,14 +2,14 @@
 
 use super::phrases::Phrases;
 use super::tree::Node;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::pieces::{move_in_words, uci};
 
 /// The centipawns that a root move may be behind the best one before its lines are left out.
-const ROOT_BEHIND: i32 = 100;
+const ROOT_PRUNING_MARGIN: i32 = 100;
 
 /// The centipawns that a move may be behind the best of its position before its lines are left out.
-const BEHIND: i32 = 60;
+const PRUNING_MARGIN: i32 = 60;
 
 /// The assistant's text: the search between thinking tags, and the move of `best` between answer tags. A root move far
 /// behind the best has its lines all the same with the probability `weak_root_lines`.
@@ -18,12 +18,12 @@ pub(super) fn target(
     best: &Node,
     phrases: &Phrases,
     weak_root_lines: f64,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> String {
     let mut paragraphs = Vec::with_capacity(roots.len() + 1);
     let opening = phrase(phrases.opening, draws).to_owned();
     for root in roots {
-        let mut thoughts = Thoughts { phrases, draws, sentences: Vec::new() };
+        let mut thoughts = SearchWriter { phrases, draws, sentences: Vec::new() };
         thoughts.root(root, best.minimax, weak_root_lines);
         paragraphs.push(thoughts.text());
     }
@@ -32,17 +32,17 @@ pub(super) fn target(
     format!("{opening}\n<think> {} </think>\n\n<answer> {} </answer>", paragraphs.join("\n\n"), uci(best.played))
 }
 
-struct Thoughts<'a> {
+struct SearchWriter<'a> {
     phrases: &'a Phrases,
-    draws: &'a mut Draws,
+    draws: &'a mut RandomChoices,
     /// Each with its depth.
     sentences: Vec<(u8, String)>,
 }
 
-impl Thoughts<'_> {
+impl SearchWriter<'_> {
     fn root(&mut self, root: &Node, best: i32, weak_root_lines: f64) {
         self.sentence(0, self.phrases.root_considered, &[("move", &in_words(root)), ("value", &value(root))]);
-        if root.minimax < best - ROOT_BEHIND && !self.draws.chance(weak_root_lines) {
+        if root.minimax < best - ROOT_PRUNING_MARGIN && !self.draws.chance(weak_root_lines) {
             self.sentence(0, self.phrases.root_written_off, &[("value", &minimax(root))]);
             return;
         }
@@ -62,9 +62,9 @@ impl Thoughts<'_> {
                 (false, _) => self.phrases.opponent_sibling,
             };
             self.sentence(child.depth, slot, &[("move", &in_words(child)), ("value", &value(child))]);
-            if child.is_own() && child.minimax < node.minimax - BEHIND {
+            if child.is_own() && child.minimax < node.minimax - PRUNING_MARGIN {
                 self.sentence(child.depth, self.phrases.own_pruned, &[]);
-            } else if !child.is_own() && child.minimax > node.minimax + BEHIND {
+            } else if !child.is_own() && child.minimax > node.minimax + PRUNING_MARGIN {
                 self.sentence(child.depth, self.phrases.opponent_pruned, &[]);
             } else {
                 self.below(child);
@@ -123,7 +123,7 @@ fn minimax(node: &Node) -> String {
 }
 
 /// One of the phrases of a slot.
-fn phrase(slot: &'static [&'static str], draws: &mut Draws) -> &'static str {
+fn phrase(slot: &'static [&'static str], draws: &mut RandomChoices) -> &'static str {
     draws.one_of(slot).copied().unwrap_or_default()
 }
 

@@ -10,7 +10,7 @@ use super::{MATE, ScoredMove};
 const PLIES_BELOW: u8 = 2;
 
 /// The source of the values of moves, and of the moves that are looked at.
-pub(super) trait Branching {
+pub(super) trait MoveSource {
     type Error;
 
     /// Moves of a position with their values for its side to move.
@@ -51,10 +51,10 @@ pub(super) fn best(roots: &[Node]) -> Option<&Node> {
 }
 
 /// The drawn moves of the root position, each with its tree.
-pub(super) fn roots<B: Branching>(position: &Chess, source: &mut B) -> Result<Vec<Node>, B::Error> {
+pub(super) fn roots<B: MoveSource>(position: &Chess, source: &mut B) -> Result<Vec<Node>, B::Error> {
     let mut search = Search { source, root_player: position.turn() };
     let mut roots = Vec::new();
-    for line in search.looked_at(position, &ROOT)? {
+    for line in search.draw_moves(position, &ROOT)? {
         // Each root move has a window of its own, so cuts are rare.
         roots.push(search.node(position, line, 0, (-i32::MAX, i32::MAX))?);
     }
@@ -66,9 +66,9 @@ struct Search<'a, B> {
     root_player: Color,
 }
 
-impl<B: Branching> Search<'_, B> {
+impl<B: MoveSource> Search<'_, B> {
     /// The drawn moves of a position with the root player's values.
-    fn looked_at(&mut self, position: &Chess, rule: &Rule) -> Result<Vec<ScoredMove>, B::Error> {
+    fn draw_moves(&mut self, position: &Chess, rule: &Rule) -> Result<Vec<ScoredMove>, B::Error> {
         let sign = if position.turn() == self.root_player { 1 } else { -1 };
         let mut lines = self.source.lines(position)?;
         for line in &mut lines {
@@ -87,15 +87,15 @@ impl<B: Branching> Search<'_, B> {
     ) -> Result<Node, B::Error> {
         let mut after = before.clone();
         after.play_unchecked(line.played);
-        let ended = self.ended(&after);
-        let score = ended.unwrap_or(line.centipawns);
+        let ending_value = self.ending_value(&after);
+        let score = ending_value.unwrap_or(line.centipawns);
         let mut node =
             Node { before: before.clone(), played: line.played, depth, score, minimax: score, children: Vec::new() };
-        if depth == PLIES_BELOW || ended.is_some() {
+        if depth == PLIES_BELOW || ending_value.is_some() {
             return Ok(node);
         }
         let own = after.turn() == self.root_player;
-        for line in self.looked_at(&after, if own { &OWN } else { &OPPONENT })? {
+        for line in self.draw_moves(&after, if own { &OWN } else { &OPPONENT })? {
             let child = self.node(&after, line, depth + 1, (alpha, beta))?;
             let is_first = node.children.is_empty();
             node.minimax = match (is_first, own) {
@@ -117,7 +117,7 @@ impl<B: Branching> Search<'_, B> {
     }
 
     /// The value of a position in which the game is over.
-    fn ended(&self, position: &Chess) -> Option<i32> {
+    fn ending_value(&self, position: &Chess) -> Option<i32> {
         let state = GameState::from(position.clone());
         let ending = state.ending(&position.legal_moves(), DrawRules::Claimable)?;
         let mated = if position.turn() == self.root_player { -MATE } else { MATE };

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Position, Square};
 use super::wording::{list, question};
 use super::{CATEGORY, ReasoningTask, TaskOptions};
 use crate::board::{BoardForm, board_text};
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::pieces::{color_word, uci};
 use crate::texts;
 use crate::values::Values;
@@ -21,7 +21,7 @@ pub fn build_item(
     position: &Chess,
     values: &Values,
     options: &TaskOptions,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Option<Item> {
     let asked = match task {
         ReasoningTask::PredictMove => predict_move(values, options),
@@ -79,7 +79,7 @@ fn among_candidates(
     task: ReasoningTask,
     values: &Values,
     options: &TaskOptions,
-    draws: &mut Draws,
+    draws: &mut RandomChoices,
 ) -> Option<ItemDetails> {
     let (answer, mut candidates) = answer_and_pool(task, values, options.threshold);
     let others = options.candidates.saturating_sub(1);
@@ -110,7 +110,7 @@ pub(super) fn moves_of_pieces(position: &Chess, least: usize) -> Vec<(Square, Ve
     of_square.filter(|(_, moves)| !moves.is_empty() && moves.len() >= least).collect()
 }
 
-fn legal_moves(position: &Chess, options: &TaskOptions, draws: &mut Draws) -> Option<ItemDetails> {
+fn legal_moves(position: &Chess, options: &TaskOptions, draws: &mut RandomChoices) -> Option<ItemDetails> {
     let pieces = moves_of_pieces(position, options.legal_min);
     let (square, moves) = draws.one_of(&pieces)?;
     let piece = position.board().piece_at(*square)?;

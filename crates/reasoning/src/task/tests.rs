@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::build::{answer_and_pool, moves_of_pieces};
 use super::*;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::golden;
 use crate::values::Values;
 
@@ -52,7 +52,7 @@ fn golden_items() {
         let task = task_of(&row.task);
         let (position, values) = (golden::position(&fens[row.position]), &values[&row.position]);
         let build = |ordinal| {
-            let mut draws = Draws::new(task.name(), 0, ordinal);
+            let mut draws = RandomChoices::new(task.name(), 0, ordinal);
             build_item(task, &position, values, &options, &mut draws)
         };
         let item = build(0);
@@ -96,7 +96,7 @@ fn items(task: ReasoningTask, id: usize, count: u64) -> Option<(Vec<Item>, Value
     let (fens, values) = (golden::fens()?, golden_values()?.remove(&id)?);
     let position = golden::position(&fens[id]);
     let build = |ordinal| {
-        let mut draws = Draws::new(task.name(), 7, ordinal);
+        let mut draws = RandomChoices::new(task.name(), 7, ordinal);
         build_item(task, &position, &values, &TaskOptions::default(), &mut draws)
     };
     Some(((0..count).filter_map(build).collect(), values))
@@ -128,8 +128,8 @@ fn candidates_and_places_are_uniform() {
     };
     // 18.47 is the .999 quantile of 4 degrees of freedom.
     assert!(chi_squared(&places) < 18.47, "{places:?}");
-    // An approximation (Wilson and Hilferty) of the same quantile of as many degrees as the pool has. Draws without replacement vary
-    // less than the independent ones that it is for.
+    // An approximation (Wilson and Hilferty) of the same quantile of as many degrees as the pool has. Draws without replacement
+    // vary less than the independent ones that it is for.
     let degrees = (pool.len() - 1) as f64;
     let quantile = degrees * (1. - 2. / (9. * degrees) + 3.09 * (2. / (9. * degrees)).sqrt()).powi(3);
     assert!(chi_squared(&taken) < quantile, "{taken:?}");
@@ -141,7 +141,7 @@ fn an_item_asks_in_our_own_words() {
     let values = Values::new(values.to_vec()).unwrap();
     let options = TaskOptions { board: BoardForm::Fen, ..TaskOptions::default() };
     let position = golden::position("7k/8/8/8/8/8/8/K7 w - - 0 1");
-    let build = |task| build_item(task, &position, &values, &options, &mut Draws::new("x", 0, 0));
+    let build = |task| build_item(task, &position, &values, &options, &mut RandomChoices::new("x", 0, 0));
     let mut item = build(ReasoningTask::LegalMoves).unwrap();
     item.task_id = "reasoning_legal_moves_0000".into();
     let mut line = Vec::new();

@@ -40,8 +40,8 @@ impl Values {
         Ok(Values(moves))
     }
 
-    /// The values of an evaluation that has a line with a score for every legal move; none if it lacks one. Values have twelve digits
-    /// after the point, as items do.
+    /// The values of an evaluation that has a line with a score for every legal move; none if it lacks one. Values have twelve
+    /// digits after the point, as items do.
     ///
     /// # Errors
     ///

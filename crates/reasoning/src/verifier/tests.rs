@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::*;
-use crate::draws::Draws;
+use crate::draws::RandomChoices;
 use crate::golden;
 use crate::reading::Reading;
 use crate::reward::AnswerVerdict;
@@ -152,7 +152,7 @@ fn built_items_are_verified() {
         let position = golden::position(&fens[row.id]);
         let Ok(values) = Values::new(row.moves.into_iter().zip(row.win).collect()) else { continue };
         for task in ReasoningTask::ALL {
-            let mut draws = Draws::new(task.name(), 1, row.id as u64);
+            let mut draws = RandomChoices::new(task.name(), 1, row.id as u64);
             let Some(item) = build_item(task, &position, &values, &TaskOptions::default(), &mut draws) else {
                 continue;
             };

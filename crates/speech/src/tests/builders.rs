@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use cwm_reasoning::board::BoardForm;
-use cwm_reasoning::{Draws, Example, FactKind, ScoredMove, Wording, factual, verbalised};
+use cwm_reasoning::{Example, FactKind, RandomChoices, ScoredMove, Wording, factual, verbalised};
 use shakmaty::{Chess, Position};
 
 use crate::{PositionForm, example_words, position, text};
@@ -25,7 +25,7 @@ fn answer(example: &Example) -> String {
 fn answers_about_facts_come_back_as_they_were() {
     let mut built = 0;
     for (fen, draw) in FENS.into_iter().flat_map(|fen| (0..40).map(move |draw| (fen, draw))) {
-        let mut draws = Draws::new("factual", 0, draw);
+        let mut draws = RandomChoices::new("factual", 0, draw);
         let position = position::position(fen).unwrap();
         let example = factual(&position, None, BoardForm::UniformVisual, &FactKind::PUBLISHED, &mut draws);
         let Some(example) = example else { continue };
@@ -42,7 +42,7 @@ fn of_searches_the_moves_and_values_are_kept() {
             let scored = |(place, &played)| ScoredMove { played, centipawns: 300 - 20 * place as i32 };
             Ok::<_, Infallible>(position.legal_moves().iter().enumerate().map(scored).collect())
         };
-        let mut draws = Draws::new("verbalised", 0, draw);
+        let mut draws = RandomChoices::new("verbalised", 0, draw);
         let position = position::position(fen).unwrap();
         let built = verbalised(&position, BoardForm::UniformVisual, Wording::Varied, &mut draws, lines);
         let example = built.unwrap().unwrap().example;

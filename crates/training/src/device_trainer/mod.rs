@@ -3,9 +3,9 @@
 //! On the CPU the weights lie in one array, which passes read and the optimiser sweeps over. A GPU would spend its
 //! time waiting for copies of it. Here only a few numbers come back each step, at its end; the arrays do for checkpoints.
 //! What is computed is the same, in the same order of micro-batches. GPUs have kernels for it; any other device, and the
-//! CPU in tests, has the same composed of Burn's operations.
+//! CPU in tests, composes the same of Burn's operations.
 
-mod composed;
+mod decomposed;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use cwm_models::gradient::DeviceGradients;
 use cwm_models::loss::Loss;
 use cwm_models::parameters::{Layout, Weights};
 
-use self::composed::ComposedArrays;
+use self::decomposed::DecomposedArrays;
 use crate::optimiser::{AdamW, AdamWOptions, Factors};
 
 /// The arrays that training changes, on a device. A sum of gradients to which nothing was added is zero.
@@ -183,5 +183,5 @@ fn arrays(layout: &Arc<Layout>, values: [&[f32]; 4], device: &Device) -> Box<dyn
     if !cwm_models::device::is_cpu(device) {
         return Box::new(gpu::GpuArrays::new(layout, values, device));
     }
-    Box::new(ComposedArrays::new(layout, values, device))
+    Box::new(DecomposedArrays::new(layout, values, device))
 }

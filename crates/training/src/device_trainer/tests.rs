@@ -99,7 +99,7 @@ fn device_step(network: &Network, trainer: &mut DeviceTrainer, step: usize) -> (
     let mut losses = Vec::new();
     for (index, (tokens, targets)) in micro_batches.iter().enumerate() {
         let pass = ForwardPass::training(&device_weights, Some(CounterRng::new(1, step as u64, index as u64)));
-        // On the CPU the composed form: the other has been tested.
+        // On the CPU the decomposed implementation: the other has been tested.
         let loss = || loss(network.flat_logits(&pass, tokens), targets, steps);
         let loss = if device::is_cpu(trainer.device()) { decomposed(loss) } else { loss() };
         trainer.add(pass.device_gradients(&loss.share));

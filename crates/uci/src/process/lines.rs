@@ -5,31 +5,31 @@
 pub struct Lines {
     bytes: Vec<u8>,
     /// So many bytes at the front are in lines that were taken.
-    taken: usize,
+    consumed_bytes: usize,
     /// So many bytes hold no line end that was not taken.
-    searched: usize,
+    searched_bytes: usize,
 }
 
 impl Lines {
     /// Appends bytes that were read.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes.drain(..self.taken);
-        self.searched -= self.taken;
-        self.taken = 0;
+        self.bytes.drain(..self.consumed_bytes);
+        self.searched_bytes -= self.consumed_bytes;
+        self.consumed_bytes = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
     /// The next whole line, without its end. Bytes that are no UTF-8 are replaced.
     pub fn next_line(&mut self) -> Option<String> {
-        match self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
+        match self.bytes[self.searched_bytes..].iter().position(|byte| *byte == b'\n') {
             Some(at) => {
-                let end = self.searched + at;
-                let line = text(&self.bytes[self.taken..end]);
-                (self.taken, self.searched) = (end + 1, end + 1);
+                let end = self.searched_bytes + at;
+                let line = text(&self.bytes[self.consumed_bytes..end]);
+                (self.consumed_bytes, self.searched_bytes) = (end + 1, end + 1);
                 Some(line)
             }
             None => {
-                self.searched = self.bytes.len();
+                self.searched_bytes = self.bytes.len();
                 None
             }
         }
@@ -37,7 +37,7 @@ impl Lines {
 
     /// The text after the last whole line, once no more will come.
     pub fn rest(&mut self) -> Option<String> {
-        let rest = text(&self.bytes[self.taken..]);
+        let rest = text(&self.bytes[self.consumed_bytes..]);
         *self = Lines::default();
         Some(rest).filter(|rest| !rest.is_empty())
     }

@@ -29,7 +29,7 @@ const LAST_BYTES: u64 = 1 << 20;
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The time that a program has to end after `quit`, or after it closed its output.
-const PATIENCE_FOR_END: Duration = Duration::from_millis(500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A running program. Dropping it sends `quit`, and then kills it with all that it started.
 pub struct Process {
@@ -49,7 +49,7 @@ pub struct Process {
 }
 
 /// The limits of one exchange of lines.
-pub struct ExchangeLimits<'a> {
+pub struct RequestLimits<'a> {
     /// When it ends.
     pub end: Instant,
     /// The most bytes that the program may write.
@@ -60,11 +60,11 @@ pub struct ExchangeLimits<'a> {
 
 /// The reason why there is no line.
 #[derive(Debug)]
-pub enum ExchangeError {
+pub enum RequestError {
     /// The time is over.
-    Late,
+    Timeout,
     /// The program wrote too many bytes.
-    Flood,
+    OutputLimit,
     /// The program closed its output or ended; its exit status as text.
     Ended(String),
     /// The stage was cancelled.
@@ -73,20 +73,20 @@ pub enum ExchangeError {
     System(io::Error),
 }
 
-impl From<io::Error> for ExchangeError {
+impl From<io::Error> for RequestError {
     fn from(error: io::Error) -> Self {
-        ExchangeError::System(error)
+        RequestError::System(error)
     }
 }
 
-impl ExchangeLimits<'_> {
+impl RequestLimits<'_> {
     /// The time until the next check for a request to stop.
-    fn interval(&self) -> Result<Duration, ExchangeError> {
+    fn interval(&self) -> Result<Duration, RequestError> {
         if self.cancellation.is_cancelled() {
-            return Err(ExchangeError::Cancelled);
+            return Err(RequestError::Cancelled);
         }
         match self.end.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(ExchangeError::Late),
+            Duration::ZERO => Err(RequestError::Timeout),
             left => Ok(left.min(CANCELLATION_INTERVAL)),
         }
     }
@@ -154,7 +154,7 @@ impl Process {
     ///
     /// # Errors
     /// The program does not read within the limits, or has ended.
-    pub fn send(&mut self, text: &str, limits: &ExchangeLimits<'_>) -> Result<(), ExchangeError> {
+    pub fn send(&mut self, text: &str, limits: &RequestLimits<'_>) -> Result<(), RequestError> {
         self.received = 0;
         let mut left = text.as_bytes();
         while !left.is_empty() {
@@ -175,10 +175,10 @@ impl Process {
     ///
     /// # Errors
     /// There is none within the limits, or the program has ended.
-    pub fn line(&mut self, limits: &ExchangeLimits<'_>) -> Result<String, ExchangeError> {
+    pub fn line(&mut self, limits: &RequestLimits<'_>) -> Result<String, RequestError> {
         loop {
             if let Some(line) = self.output_lines.next_line() {
-                remember(&mut self.recent, line.clone());
+                push_recent(&mut self.recent, line.clone());
                 return Ok(line);
             }
             if self.output.is_none() {
@@ -187,7 +187,7 @@ impl Process {
             let before = self.received;
             self.receive(limits.interval()?)?;
             if self.received > limits.bytes {
-                return Err(ExchangeError::Flood);
+                return Err(RequestError::OutputLimit);
             }
             // What it started itself may hold the output open.
             if self.received == before && self.output.is_some() && self.child.try_wait()?.is_some() {
@@ -226,15 +226,15 @@ impl Process {
         if is_ready.get(usize::from(has_output)) == Some(&true) {
             self.received += read(&mut self.errors, &mut self.error_lines)?;
             while let Some(line) = self.error_lines.next_line() {
-                remember(&mut self.recent, line);
+                push_recent(&mut self.recent, line);
             }
         }
         Ok(())
     }
 
     /// The error of a program that has closed its output or its input, with its exit status.
-    fn ended(&mut self) -> ExchangeError {
-        let end = Instant::now() + PATIENCE_FOR_END;
+    fn ended(&mut self) -> RequestError {
+        let end = Instant::now() + EXIT_TIMEOUT;
         // Its last lines give the reason.
         self.received = 0;
         while self.received < LAST_BYTES && (self.output.is_some() || self.errors.is_some()) {
@@ -246,12 +246,12 @@ impl Process {
                 return error.into();
             }
             while let Some(line) = self.output_lines.next_line() {
-                remember(&mut self.recent, line);
+                push_recent(&mut self.recent, line);
             }
         }
         let rest = [self.error_lines.rest(), self.output_lines.rest()];
-        rest.into_iter().flatten().for_each(|line| remember(&mut self.recent, line));
-        ExchangeError::Ended(match wait_for_end(&mut self.child, end) {
+        rest.into_iter().flatten().for_each(|line| push_recent(&mut self.recent, line));
+        RequestError::Ended(match wait_for_end(&mut self.child, end) {
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit status {code}"),
                 (_, Some(signal)) => format!("was ended by signal {signal}"),
@@ -266,7 +266,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // One that ended cannot read it.
         if self.input.write_all(b"quit\n").is_ok() {
-            wait_for_end(&mut self.child, Instant::now() + PATIENCE_FOR_END);
+            wait_for_end(&mut self.child, Instant::now() + EXIT_TIMEOUT);
         }
         self.group.kill();
         let _ = self.child.wait();
@@ -299,7 +299,7 @@ fn read(pipe: &mut Option<impl Read>, lines: &mut Lines) -> io::Result<u64> {
 }
 
 /// Keeps the last lines that are not empty.
-fn remember(recent: &mut VecDeque<String>, line: String) {
+fn push_recent(recent: &mut VecDeque<String>, line: String) {
     if line.is_empty() {
         return;
     }

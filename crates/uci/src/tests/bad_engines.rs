@@ -20,17 +20,17 @@ fn start(program: &Path, settings: Settings, time: Duration) -> Failure {
 }
 
 /// Queries the engine with this fault twice about the initial position, and returns its second answer.
-fn ask(fault: &str, limit: &Limit) -> Result<Answer, Failure> {
+fn query(fault: &str, limit: &Limit) -> Result<Answer, Failure> {
     let (_folder, program) = bad_engine(fault);
     let mut engine = Engine::start(&program, Settings::default())?;
     let question = Question::game(&[])?;
-    engine.ask(&question, limit)?;
-    engine.ask(&question, limit)
+    engine.query(&question, limit)?;
+    engine.query(&question, limit)
 }
 
 #[test]
 fn an_engine_by_rote_is_understood() {
-    let answer = ask("good", &Limit::nodes(1)).unwrap();
+    let answer = query("good", &Limit::nodes(1)).unwrap();
     assert_eq!(answer.best.to_string(), "e2-e4");
     assert_eq!(answer.exact, answer.lines.first().cloned());
     assert_eq!((answer.lines.len(), answer.lines[0].depth, answer.lines[0].score), (1, 1, Score::Centipawns(20)));
@@ -89,19 +89,19 @@ fn engines_that_misbehave_are_told_with_the_position() {
         ("adds_words", "wrote `info depth 1 score cp 20 wdl 30 950 20 pv e2e4`, which is not understood"),
     ] {
         let time = if fault == "hangs" { Duration::from_millis(500) } else { Duration::from_secs(60) };
-        let failure = ask(fault, &Limit::nodes(1).within(time)).expect_err(fault);
+        let failure = query(fault, &Limit::nodes(1).within(time)).expect_err(fault);
         let sentence =
             format!("{fault} {what}, in the position `{INITIAL}`; it was sent `go nodes 1`; its last lines: ");
         assert!(failure.message.contains(&sentence), "{}", failure.message);
         assert!(failure.message.contains("`info string "), "{}", failure.message);
     }
-    let failure = ask("dies", &Limit::nodes(1)).unwrap_err();
+    let failure = query("dies", &Limit::nodes(1)).unwrap_err();
     assert!(failure.message.contains("`no memory`"), "{}", failure.message);
 }
 
 #[test]
 fn an_illegal_end_of_a_line_is_cut_off() {
-    let answer = ask("illegal_end", &Limit::nodes(1)).unwrap();
+    let answer = query("illegal_end", &Limit::nodes(1)).unwrap();
     assert_eq!(answer.lines[0].moves, [answer.best]);
 }
 
@@ -110,8 +110,8 @@ fn an_engine_that_failed_is_not_asked_again() {
     let (_folder, program) = bad_engine("illegal");
     let mut engine = Engine::start(&program, Settings::default()).unwrap();
     let question = Question::game(&[]).unwrap();
-    assert!(engine.ask(&question, &Limit::nodes(1)).is_err());
-    let failure = engine.ask(&question, &Limit::nodes(1)).unwrap_err();
+    assert!(engine.query(&question, &Limit::nodes(1)).is_err());
+    let failure = engine.query(&question, &Limit::nodes(1)).unwrap_err();
     assert!(failure.message.contains(" did not say `readyok`: it was ended by signal 9"), "{}", failure.message);
 }
 
@@ -145,7 +145,7 @@ fn a_request_to_stop_ends_a_search() {
     let mut engine = Engine::start(&program, settings).unwrap();
     let began = Instant::now();
     let failure = std::thread::scope(|scope| {
-        let answer = scope.spawn(|| engine.ask(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
+        let answer = scope.spawn(|| engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
         cancellation.cancel();
         answer.join().unwrap().unwrap_err()
     });

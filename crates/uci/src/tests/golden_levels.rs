@@ -57,7 +57,7 @@ fn the_engine_reports_the_lines_of_the_golden_data() {
         if last.replace(asked) == Some(asked) {
             continue;
         }
-        let answer = engine.ask(&question(asked.0), &level(row).limit()).unwrap();
+        let answer = engine.query(&question(asked.0), &level(row).limit()).unwrap();
         assert_eq!(moves_and_scores(&answer), lines(row), "{row}");
     }
 }
@@ -175,11 +175,11 @@ fn the_rule_chooses_as_often_as_the_engine_does() {
         let mut full = Engine::start(&program, full).unwrap();
         let results = fens.iter().map(|fen| {
             let question = question(fen);
-            let answer = full.ask(&question, &level.limit()).unwrap();
+            let answer = full.query(&question, &level.limit()).unwrap();
             let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
             let mut counts = vec![0; scores.len()];
             for _ in 0..60 {
-                let best = weakened.ask(&question, &level.limit()).unwrap().best;
+                let best = weakened.query(&question, &level.limit()).unwrap().best;
                 counts[answer.lines.iter().position(|line| line.moves[0] == best).unwrap()] += 1;
             }
             chi_square(&counts, &shares(level, &scores))

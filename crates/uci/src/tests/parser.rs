@@ -112,7 +112,7 @@ fn the_nodes_are_those_at_which_the_move_was_first_the_best() {
             "info depth 4 nodes 91 multipv 2 score cp 20 pv e2e4",
             best.as_str(),
         ];
-        answer(&Chess::default(), &lines).unwrap().held_since
+        answer(&Chess::default(), &lines).unwrap().best_since_nodes
     };
     assert_eq!([held("d2d4"), held("e2e4")], [Some(60), None]);
 }

@@ -55,7 +55,7 @@ fn holds_an_engine() {
     let mut engine = Engine::start(Path::new(&program), Settings::default()).unwrap();
     println!("holds an engine");
     loop {
-        let _ = engine.ask(&Question::game(&[]).unwrap(), &Limit::depth(200));
+        let _ = engine.query(&Question::game(&[]).unwrap(), &Limit::depth(200));
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -106,7 +106,7 @@ fn an_engine_outlives_the_thread_that_started_it() {
     let started = std::thread::spawn(move || Engine::start(&program, Settings::default()).unwrap());
     let mut engine = started.join().unwrap();
     for _ in 0..3 {
-        engine.ask(&Question::game(&[]).unwrap(), &Limit::nodes(1)).unwrap();
+        engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)).unwrap();
     }
 }
 
@@ -116,7 +116,7 @@ fn an_engine_that_is_killed_is_an_error() {
     let mut engine = Engine::start(&program, Settings::default()).unwrap();
     let [engine_id, _] = engine.processes()[..] else { panic!("two processes") };
     let failure = std::thread::scope(|scope| {
-        let answer = scope.spawn(|| engine.ask(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
+        let answer = scope.spawn(|| engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
         std::thread::sleep(Duration::from_millis(20));
         assert!(Command::new("kill").args(["-9", &engine_id.to_string()]).status().unwrap().success());
         answer.join().unwrap().unwrap_err()

@@ -169,8 +169,8 @@ mod tests {
     fn only_the_first_are_shown() {
         let mut all = Diagnostics::new(sources(""));
         for i in 0..60 {
-            all.push(Diagnostic::nowhere(format!("fault {i}")));
-            all.push(Diagnostic::nowhere(format!("fault {i}")));
+            all.push(Diagnostic::without_place(format!("fault {i}")));
+            all.push(Diagnostic::without_place(format!("fault {i}")));
         }
         assert!(all.to_string().ends_with("fault 49\n\n… and 10 more\n"), "{all}");
     }

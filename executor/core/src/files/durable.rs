@@ -168,7 +168,7 @@ impl DurableFs {
     }
 
     /// Returns a new empty file in `folder` (mode 0666 less the umask); it is removed unless it is persisted.
-    pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
+    pub fn new_file(&self, folder: &Path) -> Result<(File, TemporaryPath<'_>)> {
         let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
             Ok(tempfile::Builder::new()
                 .prefix(TEMPORARY)
@@ -176,23 +176,24 @@ impl DurableFs {
                 .tempfile_in(folder)?
                 .keep()?)
         })?;
-        Ok((file, Temporary { disk: self, path, is_persisted: false }))
+        Ok((file, TemporaryPath { disk: self, path, is_persisted: false }))
     }
 
     /// Takes over a file that an interrupted process left: it is removed unless it is persisted.
-    pub fn adopt(&self, path: PathBuf) -> Temporary<'_> {
-        Temporary { disk: self, path, is_persisted: false }
+    pub fn adopt(&self, path: PathBuf) -> TemporaryPath<'_> {
+        TemporaryPath { disk: self, path, is_persisted: false }
     }
 
-    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask), which is not synced; it is removed unless it is persisted.
-    pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, Temporary<'_>)> {
+    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask), which is not synced; it is removed unless it is
+    /// persisted.
+    pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, TemporaryPath<'_>)> {
         let (mut file, temporary) = self.new_file(folder)?;
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
         Ok((file, temporary))
     }
 
     /// Returns a new empty folder in `folder`, whose name begins with `prefix`; it is removed unless it is persisted.
-    pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<Temporary<'_>> {
+    pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<TemporaryPath<'_>> {
         let path = self.step(Step::MakeFolder, "make a folder in", folder, || {
             Ok(tempfile::Builder::new()
                 .prefix(prefix)
@@ -200,7 +201,7 @@ impl DurableFs {
                 .tempdir_in(folder)?
                 .keep())
         })?;
-        Ok(Temporary { disk: self, path, is_persisted: false })
+        Ok(TemporaryPath { disk: self, path, is_persisted: false })
     }
 
     /// Replaces or creates the file `path` in one instant: temporary file beside it, sync, rename. With `durable`, the
@@ -234,13 +235,13 @@ impl DurableFs {
 }
 
 /// A file or folder that is removed unless it is persisted.
-pub struct Temporary<'disk> {
+pub struct TemporaryPath<'disk> {
     disk: &'disk DurableFs,
     path: PathBuf,
     is_persisted: bool,
 }
 
-impl Temporary<'_> {
+impl TemporaryPath<'_> {
     /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
@@ -268,7 +269,7 @@ impl Temporary<'_> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryPath<'_> {
     fn drop(&mut self) {
         if !self.is_persisted {
             // Best effort: what stays in `temporary/` is never read, and `cwm store gc` removes it.

@@ -17,7 +17,7 @@ impl fmt::Display for Cause {
             Cause::Unfinished { at } => {
                 write!(f, "it failed or was stopped at {} and was never recorded (`cwm log`)", format_time(*at))
             }
-            Cause::Running { holder } => write!(f, "it runs now, and is not recorded yet: {holder}"),
+            Cause::Running { owner } => write!(f, "it runs now, and is not recorded yet: {owner}"),
             Cause::RecordMissing { same: None } => {
                 f.write_str("the lock file names a result, of which the store has no record")
             }
@@ -72,9 +72,9 @@ impl fmt::Display for Cause {
                     (false, false) => write!(f, "its source changed: {old} -> {new}"),
                 }
             }
-            Cause::NotPinned { count: 1 } => f.write_str("not fetched before: what comes is pinned in sources.lock"),
+            Cause::NotPinned { count: 1 } => f.write_str("not fetched before: the fetched content is pinned in sources.lock"),
             Cause::NotPinned { count } => {
-                write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
+                write!(f, "{count} sources not fetched before: the fetched content is pinned in sources.lock")
             }
             Cause::Input { name, label, source, old, new, old_output } => {
                 let of_group = if label.is_empty() { String::new() } else { format!(" ({label})") };

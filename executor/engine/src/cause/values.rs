@@ -6,14 +6,14 @@ use cwm_core::shorten;
 use cwm_action::source_key;
 
 /// Characters of a value that are shown.
-const SHOWN: usize = 80;
+const MAX_LENGTH: usize = 80;
 
 /// Characters that two values share and that are shown before the first that differs.
-const BEFORE: usize = 20;
+const CONTEXT: usize = 20;
 
 /// Returns the text of a value: files and secrets by digest, long text shortened.
 pub fn readable(value: &Value) -> String {
-    shorten(&full_text(value), SHOWN)
+    shorten(&full_text(value), MAX_LENGTH)
 }
 
 /// Returns the text of two values that differ: the place of the first difference in a text of several lines (` from its line 3
@@ -35,7 +35,7 @@ pub fn change(old: &Value, new: &Value) -> (String, String, String) {
         (Some(a), Some(b)) if a.trim() == b.trim() => (format!("{a:?}"), format!("{b:?}")),
         (Some(a), Some(b)) => diff_window(a.trim(), b.trim()),
         _ => {
-            let line = |line: Option<&str>| shorten(line.map_or("(nothing)", str::trim), SHOWN);
+            let line = |line: Option<&str>| shorten(line.map_or("(nothing)", str::trim), MAX_LENGTH);
             (line(a), line(b))
         }
     };
@@ -49,13 +49,13 @@ fn as_json(value: &Value) -> String {
 
 /// Shortens two texts of one line to the part around the first difference.
 fn diff_window(old: &str, new: &str) -> (String, String) {
-    let is_short = |text: &str| text.chars().count() <= SHOWN;
+    let is_short = |text: &str| text.chars().count() <= MAX_LENGTH;
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
-    if (is_short(old) && is_short(new)) || same <= 2 * BEFORE {
-        return (shorten(old, SHOWN), shorten(new, SHOWN));
+    if (is_short(old) && is_short(new)) || same <= 2 * CONTEXT {
+        return (shorten(old, MAX_LENGTH), shorten(new, MAX_LENGTH));
     }
-    let from = |text: &str| -> String { text.chars().skip(same - BEFORE).collect() };
-    (format!("…{}", shorten(&from(old), SHOWN)), format!("…{}", shorten(&from(new), SHOWN)))
+    let from = |text: &str| -> String { text.chars().skip(same - CONTEXT).collect() };
+    (format!("…{}", shorten(&from(old), MAX_LENGTH)), format!("…{}", shorten(&from(new), MAX_LENGTH)))
 }
 
 /// Returns the text of a value: files and secrets by digest.

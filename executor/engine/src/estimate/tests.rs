@@ -12,7 +12,7 @@ fn ran(seconds: f64, started: &str, computed_on: Option<&str>, is_resumed: bool)
             "parameters": { COMMAND_RUN: "copy" }, "inputs": { "in": [["", digest]] },
         },
         "outputs": { "out": { "digest": digest, "size": 100, "shape": { "file": { "extension": "" } }, "format": "any" } },
-        "circumstances": {
+        "run_info": {
             "started": started, "wall_seconds": seconds, "user_seconds": 0.0, "system_seconds": 0.0,
             "peak_memory_bytes": (seconds * 1e3) as u64, "machine": { "host": "h", "cores": 2, "os": "linux" },
             "devices": [], "computed_on": computed_on, "is_resumed": is_resumed, "user": "u", "cwm_version": "0.1.0",

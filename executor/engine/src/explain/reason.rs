@@ -7,7 +7,7 @@ use crate::status::CellStatus;
 use cwm_core::join_some;
 
 /// The most causes that one sentence names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The explanation of a cell.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -60,7 +60,7 @@ impl Reason {
         let change = text.strip_suffix(&format!(", from {source}")).unwrap_or(&text);
         text = format!("{change}, because {source} {}", reason.state.as_verb());
         if !sentences.is_empty() {
-            text += &format!(", because {}", join_some(&sentences, " and ", NAMED));
+            text += &format!(", because {}", join_some(&sentences, " and ", MAX_NAMED));
         }
         text
     }

@@ -205,7 +205,7 @@ impl Engine<'_> {
                 }
             }
             Effect::Withdraw(cell) => {
-                self.transfers.held.remove(&cell);
+                self.transfers.waiting_for_uploads.remove(&cell);
                 self.executors.withdraw(cell);
             }
             Effect::Done(cell) => {

@@ -30,11 +30,13 @@ impl Engine<'_> {
                 }
                 self.on(Event::Began(cell));
             }
-            ActionMessage::Waiting { holder } => self.sinks.event(&RunEvent::Waiting { label, holder }),
+            ActionMessage::Waiting { owner } => self.sinks.event(&RunEvent::Waiting { label, owner }),
             ActionMessage::Event(StageEvent::Progress { done, total, unit }) => {
                 self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
-            ActionMessage::Event(StageEvent::Activity(what)) => self.sinks.event(&RunEvent::Doing { label, what }),
+            ActionMessage::Event(StageEvent::Activity(activity)) => {
+                self.sinks.event(&RunEvent::Activity { label, activity })
+            }
             ActionMessage::Event(StageEvent::Note(message)) => self.sinks.event(&RunEvent::Note { label, message }),
             ActionMessage::Event(_) => {}
         }
@@ -101,7 +103,7 @@ impl Engine<'_> {
     fn finish(&mut self, cell: usize, record: ActionRecord, is_from_other_run: bool) {
         let label = self.label(cell);
         let bytes = record.outputs.values().map(|output| output.size).sum();
-        let seconds = if is_from_other_run { record.circumstances.wall_seconds } else { self.seconds(cell, &record) };
+        let seconds = if is_from_other_run { record.run_info.wall_seconds } else { self.seconds(cell, &record) };
         let (key, note) = (record.key, self.note(cell, &record, is_from_other_run));
         self.sinks.event(&RunEvent::Finished { label, key, seconds, bytes, note });
         let before = self.records[cell].as_ref();
@@ -153,8 +155,8 @@ impl Engine<'_> {
         // A job may have started before the run that waits for it.
         let is_attempt_of_run = !self.scheduler.spec(cell).outlives_run || self.options.force.contains(&cell);
         match self.work.get(&cell).and_then(|work| work.key) {
-            Some(key) if is_attempt_of_run && record.circumstances.started < run_started => self.report.seconds(&key),
-            _ => record.circumstances.wall_seconds,
+            Some(key) if is_attempt_of_run && record.run_info.started < run_started => self.report.seconds(&key),
+            _ => record.run_info.wall_seconds,
         }
     }
 
@@ -199,10 +201,10 @@ impl Engine<'_> {
     pub(super) fn report_skipped(&mut self, cell: usize, because: usize) {
         let failed = self.label(because);
         match self.report.skipped.get_mut(&cell) {
-            Some(skipped) if self.report.failed.contains_key(&because) => skipped.also.push(failed),
+            Some(skipped) if self.report.failed.contains_key(&because) => skipped.failed_later.push(failed),
             Some(_) => {}
             None => {
-                let skipped = SkippedCell { label: self.label(cell), because: failed, also: Vec::new() };
+                let skipped = SkippedCell { label: self.label(cell), because: failed, failed_later: Vec::new() };
                 self.sinks.event(&RunEvent::Skipped(skipped.clone()));
                 self.report.skipped.insert(cell, skipped);
             }

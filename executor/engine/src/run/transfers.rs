@@ -32,7 +32,7 @@ pub struct Transfers {
     present: HashSet<UploadId>,
     uploading: HashMap<UploadId, PendingUpload>,
     /// Jobs that are submitted when their inputs are uploaded.
-    pub held: BTreeMap<usize, Task>,
+    pub waiting_for_uploads: BTreeMap<usize, Task>,
 }
 
 /// An item that is being uploaded.
@@ -102,14 +102,14 @@ impl Engine<'_> {
                 self.transfers.upload(reader, *source, label, record.key, item);
             }
         }
-        self.transfers.held.insert(reader, task);
+        self.transfers.waiting_for_uploads.insert(reader, task);
         self.submit_ready(reader);
     }
 
     /// Submits a job that waits for no upload any more.
     fn submit_ready(&mut self, reader: usize) {
         let is_waiting = self.transfers.uploading.values().any(|upload| upload.waiting.contains(&reader));
-        if !is_waiting && let Some(task) = self.transfers.held.remove(&reader) {
+        if !is_waiting && let Some(task) = self.transfers.waiting_for_uploads.remove(&reader) {
             self.executors.submit(task);
         }
     }
@@ -152,7 +152,7 @@ impl Engine<'_> {
                 }
                 // Those that read a file from outside.
                 for reader in waiting {
-                    if self.transfers.held.contains_key(&reader) {
+                    if self.transfers.waiting_for_uploads.contains_key(&reader) {
                         self.on(Event::FilesLost(reader));
                     }
                 }
@@ -165,7 +165,7 @@ impl Engine<'_> {
             }
         };
         for reader in waiting {
-            if self.transfers.held.remove(&reader).is_some() {
+            if self.transfers.waiting_for_uploads.remove(&reader).is_some() {
                 self.work_of(reader).failure = Some(failure.clone());
                 self.on(Event::Failed { cell: reader, is_transient: false, was_stopped: false });
             }

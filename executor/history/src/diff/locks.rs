@@ -176,7 +176,7 @@ impl Comparison<'_> {
     ) -> Result<Option<&'l str>, Error> {
         for (label, line) in producers {
             let record = self.record(line)?;
-            if record.is_none_or(|record| record.circumstances.started < reader.circumstances.started) {
+            if record.is_none_or(|record| record.run_info.started < reader.run_info.started) {
                 return Ok(Some(**label));
             }
         }

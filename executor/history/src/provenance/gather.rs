@@ -66,7 +66,7 @@ fn fingerprint(code: &BTreeMap<String, String>) -> Option<String> {
 
 impl<'p> Gatherer<'p> {
     fn cell(&mut self, cell: &Cell, record: &'p ActionRecord) -> CellProvenance {
-        let (components, run) = (&record.components, &record.circumstances);
+        let (components, run) = (&record.components, &record.run_info);
         let parameters = components.parameters.iter();
         let parameters: BTreeMap<_, _> = parameters
             .map(|(name, value)| (name.clone(), parameter(&components.kind, name, value, self.disclosure)))
@@ -165,7 +165,7 @@ fn totals(stage: &StagePlan, records: &BTreeMap<usize, &ActionRecord>, counted: 
     for record in stage.cells.iter().filter_map(|index| records.get(index)) {
         sum.cells += 1;
         if counted.insert(record.key) {
-            let run = &record.circumstances;
+            let run = &record.run_info;
             sum.seconds += run.wall_seconds;
             sum.cpu_seconds += run.user_seconds + run.system_seconds;
             sum.peak_memory_bytes = sum.peak_memory_bytes.max(run.peak_memory_bytes);

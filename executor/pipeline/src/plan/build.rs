@@ -9,7 +9,7 @@ use super::cells::{Matrix, matrices};
 use super::dependencies::dependencies;
 use super::input_sources::{InputSources, references};
 use super::order::{Edges, READS, order};
-use super::parameters::{Complete, Folders, ParameterSource};
+use super::parameters::{CompleteParameters, Folders, ParameterSource};
 use super::ports::{Kind, kind};
 use super::settings::{CellSettings, settings};
 use super::substitute::{Scope, all};
@@ -142,7 +142,7 @@ impl<'a> Planner<'a> {
             let bound = bound[if bound.len() == 1 { 0 } else { cell }].as_ref();
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(planned, &self.scope(matrix, Some(cell)));
-            let (body, Complete { values, given, folders }, settings) = resolved?;
+            let (body, CompleteParameters { values, given, folders }, settings) = resolved?;
             if let (Body::Stage(built), Some(inputs)) = (&body, &inputs) {
                 let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
                 if let Some(problem) = built.check_inputs_for(&values, &names) {
@@ -179,7 +179,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Resolves the values and settings of one cell. None if something is wrong, which is reported, or if the kind is not known.
-    fn resolve(&self, planned: &PlannedStage, scope: &Scope) -> Option<(Body, Complete, CellSettings)> {
+    fn resolve(&self, planned: &PlannedStage, scope: &Scope) -> Option<(Body, CompleteParameters, CellSettings)> {
         let PlannedStage { spec: stage, kind, deps, .. } = planned;
         let (mut with, mut wrong) = (Vec::with_capacity(stage.with.len()), Vec::new());
         for (key, node) in &stage.with {
@@ -206,7 +206,7 @@ impl<'a> Planner<'a> {
         let (body, values, folders) = planned?;
         let source = |node: &Node| ParameterSource { place: node.place, value_place: node.value_place() };
         let given = with.iter().map(|(key, node)| (key.text.clone(), source(node))).collect();
-        Some((body, Complete { values, given, folders }, settings))
+        Some((body, CompleteParameters { values, given, folders }, settings))
     }
 
     /// Returns the outputs of a stage, without those whose optional input is missing. None if a problem hides them.

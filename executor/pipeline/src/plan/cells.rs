@@ -113,8 +113,8 @@ pub fn matrices(
     matrices
 }
 
-/// Returns the number of cells of a stage that adds its `own` axes to those that it has from another one, which is added to `total`.
-/// It is 0 if the axes are wrong or the cells are too many, which is reported.
+/// Returns the number of cells of a stage that adds its `own` axes to those that it has from another one, which is added to
+/// `total`. It is 0 if the axes are wrong or the cells are too many, which is reported.
 fn count_cells(matrix: &Matrix, own: &[Rc<Axis>], stage: &StageSpec, total: &mut usize, problems: &Problems) -> usize {
     for axis in own {
         if let Some(inherited) = matrix.axes.iter().find(|other| other.name == axis.name) {

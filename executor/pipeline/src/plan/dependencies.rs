@@ -35,7 +35,7 @@ pub fn names_below(path: &Path) -> Option<Vec<&str>> {
 fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
     let shown = escape_controls(text);
     let parts = names_below(Path::new(text)).ok_or_else(|| {
-        Diagnostic::nowhere(format!("`{shown}` leaves the pipeline's folder"))
+        Diagnostic::without_place(format!("`{shown}` leaves the pipeline's folder"))
             .hint("a dependency is in that folder or below it")
     })?;
     let name = parts.join("/");
@@ -44,26 +44,27 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Diagnostic> {
         return match std::fs::metadata(folder.join(&name)) {
             Ok(metadata) if metadata.is_dir() => {
                 let all = if name.is_empty() { "**".to_owned() } else { format!("{name}/**") };
-                Err(Diagnostic::nowhere(format!("`{shown}` is a folder")).hint(format!("its files are `{all}`")))
+                Err(Diagnostic::without_place(format!("`{shown}` is a folder")).hint(format!("its files are `{all}`")))
             }
             Ok(_) => Ok(vec![name]),
-            Err(error) => Err(Diagnostic::nowhere(format!("cannot read `{shown}`: {error}"))),
+            Err(error) => Err(Diagnostic::without_place(format!("cannot read `{shown}`: {error}"))),
         };
     }
     let glob = GlobBuilder::new(&name)
         .literal_separator(true)
         .build()
-        .map_err(|error| Diagnostic::nowhere(format!("`{shown}` is not a glob: {}", error.kind())))?
+        .map_err(|error| Diagnostic::without_place(format!("`{shown}` is not a glob: {}", error.kind())))?
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
     let names = matches(folder, literal.join("/"), &name, &glob).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => {
-            Diagnostic::nowhere(format!("{error} (matched by `{shown}`): its name is not UTF-8")).hint("rename it")
+            Diagnostic::without_place(format!("{error} (matched by `{shown}`): its name is not UTF-8"))
+                .hint("rename it")
         }
-        _ => Diagnostic::nowhere(format!("cannot read what `{shown}` matches: {error}")),
+        _ => Diagnostic::without_place(format!("cannot read what `{shown}` matches: {error}")),
     })?;
     match names.is_empty() {
-        true => Err(Diagnostic::nowhere(format!("`{shown}` matches no file"))
+        true => Err(Diagnostic::without_place(format!("`{shown}` matches no file"))
             .hint("globs are relative to the pipeline's folder")),
         false => Ok(names),
     }

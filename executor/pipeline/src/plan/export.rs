@@ -76,8 +76,8 @@ impl Planner<'_> {
 /// The hint for an error of [`export_folders`].
 pub const COLLISION_HINT: &str = "give the values other labels: `{ label: value }`; or export each cell by itself";
 
-/// Returns the folder of each cell that a reference means, such as `size=d32-l1,seed=0`. It is `None` if the reference has the value
-/// of every axis: the number of cells does not count, so that a matrix may grow and what is exported keeps its place.
+/// Returns the folder of each cell that a reference means, such as `size=d32-l1,seed=0`. It is `None` if the reference has the
+/// value of every axis: the number of cells does not count, so that a matrix may grow and what is exported keeps its place.
 ///
 /// # Errors
 /// Two cells would have one folder, since characters that are not safe in the name of a file become `-`.

@@ -115,7 +115,8 @@ impl Plan {
         self.external_files(&[cell]).into_keys().find(|path| is_stream(path) && !is_device(path))
     }
 
-    /// Replaces descriptors of this process (`/dev/stdin`) by the plain files that they are: other processes have other descriptors.
+    /// Replaces descriptors of this process (`/dev/stdin`) by the plain files that they are: other processes have other
+    /// descriptors.
     pub fn name_descriptors(&mut self) {
         let all: Vec<usize> = (0..self.cells.len()).collect();
         let named = self.external_files(&all).into_keys();

@@ -6,7 +6,7 @@ use std::string::FromUtf8Error;
 
 use super::Plan;
 use super::build::build;
-use super::parameters::{Folders, plain};
+use super::parameters::{Folders, without_dots};
 use super::unused::unused_variables;
 use super::variables::{set_sources, set_values, variables};
 use crate::spec;
@@ -21,13 +21,13 @@ const LARGEST: usize = 16 << 20;
 /// Everything that is wrong with it, in the order of the text.
 pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Result<Plan, Diagnostics> {
     let name = file.display().to_string();
-    let fail = |message: String| Diagnostics::of(Diagnostic::nowhere(message), Sources::default());
+    let fail = |message: String| Diagnostics::of(Diagnostic::without_place(message), Sources::default());
     let bytes = read(file).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => fail(format!("{name} is longer than {} MiB and no pipeline file", LARGEST >> 20)),
         _ => fail(format!("cannot read the pipeline file {name}: {error}")),
     })?;
     let folders = || {
-        let absolute = without_parents(plain(&std::path::absolute(file)?))?;
+        let absolute = without_parents(without_dots(&std::path::absolute(file)?))?;
         let folder = absolute.parent().map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
         Ok((absolute, Folders { file: folder, current: std::env::current_dir()? }))
     };

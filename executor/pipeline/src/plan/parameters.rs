@@ -21,17 +21,17 @@ impl Folders {
     /// Returns a path that was written at `place`, made absolute: one of `--set` is relative to the current folder.
     pub fn absolute(&self, text: &str, place: Option<Place>) -> PathBuf {
         let set = place.is_some_and(|place| place.is_set());
-        plain(&if set { &self.current } else { &self.file }.join(text))
+        without_dots(&if set { &self.current } else { &self.file }.join(text))
     }
 }
 
 /// Removes `.` and doubled slashes from a path. `..` stays: what it means may depend on links.
-pub fn plain(path: &Path) -> PathBuf {
+pub fn without_dots(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
 /// The complete parameters of one cell, and where each was written.
-pub struct Complete {
+pub struct CompleteParameters {
     pub values: Values,
     /// Places of those that were given.
     pub given: BTreeMap<String, ParameterSource>,
@@ -143,8 +143,8 @@ fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders)
     done
 }
 
-/// Puts the files of folders in their place, where the type takes a list of files and URLs: the plan, the key and the stage then have
-/// the same files. Adds the folders to `listed`.
+/// Puts the files of folders in their place, where the type takes a list of files and URLs: the plan, the key and the stage then
+/// have the same files. Adds the folders to `listed`.
 fn list_folders(kind: &Type, value: &mut Value, listed: &mut Vec<PathBuf>) -> Result<(), String> {
     let inner = match kind {
         Type::Optional(inner) => return list_folders(inner, value, listed),

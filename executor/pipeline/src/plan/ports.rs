@@ -130,7 +130,8 @@ pub fn find_output<'o>(
     format: &Format,
 ) -> Result<&'o OutputPlan, Diagnostic> {
     if let Some(port) = port {
-        let problem = || Diagnostic::nowhere(format!("stage `{stage}` has no output `{}`", escape_controls(port)));
+        let problem =
+            || Diagnostic::without_place(format!("stage `{stage}` has no output `{}`", escape_controls(port)));
         let named = outputs.iter().find(|output| output.name == port);
         return named.ok_or_else(|| problem().hint(all_of(stage, outputs)));
     }
@@ -141,9 +142,9 @@ pub fn find_output<'o>(
     }
     match fitting[..] {
         [only] => Ok(only),
-        [] => Err(Diagnostic::nowhere(format!("stage `{stage}` has no output of format `{format}`"))
+        [] => Err(Diagnostic::without_place(format!("stage `{stage}` has no output of format `{format}`"))
             .hint(all_of(stage, outputs))),
-        _ => Err(Diagnostic::nowhere(format!("stage `{stage}` has several outputs"))
+        _ => Err(Diagnostic::without_place(format!("stage `{stage}` has several outputs"))
             .hint(format!("name one of them: {}", described(stage, fitting)))),
     }
 }

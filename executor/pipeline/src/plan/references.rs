@@ -17,7 +17,7 @@ pub struct Address<'t> {
     pub port: Option<&'t str>,
 }
 
-/// Parses `stage`, `stage.port`, `stage[axis=label,…]`, `stage[…].port`.
+/// Parses `stage`, `stage.output`, `stage[axis=label,…]`, `stage[…].output`.
 ///
 /// # Errors
 /// A sentence about the problem.
@@ -58,7 +58,8 @@ impl Address<'_> {
             let Some(position) = axes.iter().position(|(name, ..)| name == axis) else {
                 let names = axes.iter().map(|(name, ..)| *name);
                 let hint = suggest(axis, "axes", names).or(Some("it has no axes at all".into()));
-                let problem = Diagnostic::nowhere(format!("stage `{stage}` has no axis `{}`", escape_controls(axis)));
+                let problem =
+                    Diagnostic::without_place(format!("stage `{stage}` has no axis `{}`", escape_controls(axis)));
                 return Err(problem.maybe_hint(hint));
             };
             let (_, place, labels) = &axes[position];
@@ -66,10 +67,10 @@ impl Address<'_> {
                 let message = format!("axis `{axis}` of stage `{stage}` has no value `{}`", escape_controls(label));
                 let hint = suggest(label, "values", labels.iter().copied());
                 let related = place.map(|place| (place, "the axis".to_owned())).into_iter().collect();
-                return Err(Diagnostic { related, ..Diagnostic::nowhere(message).maybe_hint(hint) });
+                return Err(Diagnostic { related, ..Diagnostic::without_place(message).maybe_hint(hint) });
             }
             if fixed.iter().any(|(other, _)| *other == position) {
-                return Err(Diagnostic::nowhere(format!("axis `{axis}` is fixed twice")));
+                return Err(Diagnostic::without_place(format!("axis `{axis}` is fixed twice")));
             }
             fixed.push((position, label.clone()));
         }
@@ -100,7 +101,8 @@ impl Planner<'_> {
     fn look_up(&self, word: &SpannedStr) -> Result<Option<Reference>, Diagnostic> {
         let wrong = |message: String| Diagnostic::at(word.place, message);
         let address = address(&word.text).map_err(|message| {
-            wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")
+            wrong(message)
+                .hint("references are `stage`, `stage.output`, `stage[axis=value]`, `stage[axis=value].output`")
         })?;
         let Some(&stage) = self.numbers.get(address.label.stage.as_str()) else {
             return Err(self.file_without_slash(&word.text, word.place).unwrap_or_else(|| {

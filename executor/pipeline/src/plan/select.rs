@@ -38,7 +38,7 @@ impl Plan {
         Ok(cells.into_iter().collect())
     }
 
-    /// Returns the outputs that `stage.port` or `stage[…].port` means: cell and port. Without a port it is the only one of
+    /// Returns the outputs that `stage.output` or `stage[…].output` means: cell and port. Without a port it is the only one of
     /// `format`, or the only output. The caller checks the format of a named output.
     ///
     /// # Errors

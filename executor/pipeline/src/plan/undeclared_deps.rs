@@ -19,7 +19,7 @@ impl Plan {
             if let Body::Command(command) = &cell.body
                 && seen.insert(cell.label.stage.as_str())
             {
-                let words = unnamed(command, &self.external_files(&[index]), &self.folder);
+                let words = find_undeclared(command, &self.external_files(&[index]), &self.folder);
                 warnings.extend(words.iter().map(|word| self.warning(cell, word)));
             }
         }
@@ -56,7 +56,7 @@ impl Plan {
 }
 
 /// The words that name files in `folder` which are not `given`, each with the text before it and its path from there.
-fn unnamed<'c>(
+fn find_undeclared<'c>(
     command: &'c CommandPlan,
     given: &BTreeMap<PathBuf, FileReference>,
     folder: &Path,

@@ -24,8 +24,9 @@ pub fn unused_variables(spec: &Spec, variables: &Variables, sources: &Sources) -
 }
 
 impl Planner<'_> {
-    /// Reports each axis that nothing uses, since all cells along it would do the same: neither its stage uses it nor one with a cell
-    /// for each of its cells, by `$axis` in `with`, `from` or `needs`, or by reading a stage that has an axis of its own of that name.
+    /// Reports each axis that nothing uses, since all cells along it would do the same: neither its stage uses it nor one with a
+    /// cell for each of its cells, by `$axis` in `with`, `from` or `needs`, or by reading a stage that has an axis of its own of
+    /// that name.
     pub fn report_unused_axes(&self) {
         for stage in &self.stages {
             for reference in references(&stage.sources) {

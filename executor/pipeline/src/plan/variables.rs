@@ -24,14 +24,14 @@ pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
     sets.iter().map(|(name, value)| Source { name: format!("--set {name}"), text: value.clone() })
 }
 
-/// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is remembered by them. A value that
-/// is no YAML stays as it was typed; [`variables`] reports it.
+/// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is remembered by them. A value
+/// that is no YAML stays as it was typed; [`variables`] reports it.
 pub fn set_values(sets: &[(String, String)]) -> BTreeMap<String, String> {
-    sets.iter().map(|(name, text)| (name.clone(), in_one_form(text))).collect()
+    sets.iter().map(|(name, text)| (name.clone(), normalize(text))).collect()
 }
 
 /// Returns the form of a value that all texts of that value have: the plain one if it is read as this value, else JSON.
-fn in_one_form(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let read = |text: &str| parse_yaml(text, 0).ok().map(|node| node.value());
     let Some(value) = read(text) else { return text.to_owned() };
     let json = serde_json::to_string(&value).ok();
@@ -71,7 +71,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
 
 #[cfg(test)]
 mod tests {
-    use super::in_one_form;
+    use super::normalize;
 
     #[test]
     fn equal_values_have_one_form_which_is_read_as_the_same_value() {
@@ -89,7 +89,7 @@ mod tests {
             (&["[0"], "[0"),
         ] {
             for text in texts {
-                assert_eq!(in_one_form(text), form, "{text:?}");
+                assert_eq!(normalize(text), form, "{text:?}");
             }
         }
     }

@@ -68,7 +68,7 @@ impl<'t> Reading<'t> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(not_yaml(&error, self.text, self.source)),
-            None => Err(Diagnostic::nowhere("this is not YAML: it ends before its document does")),
+            None => Err(Diagnostic::without_place("this is not YAML: it ends before its document does")),
         }
     }
 

@@ -53,7 +53,7 @@ fn its_heading_stays_when_lines_change() {
     assert_eq!(path.parent().unwrap(), folder.path().join(".cwm/a.b"));
     let mut lock = LockFile::read(&path).unwrap();
     assert_eq!(named(&yaml, &name(&lock)).unwrap().unwrap().path, path);
-    assert_eq!(name(&remember(&yaml, &[], 6)), PLAIN);
+    assert_eq!(name(&remember(&yaml, &[], 6)), RUN_WITHOUT_SET);
     assert_eq!(lock.problems(), []);
     let run = lock.run().unwrap();
     assert_eq!((run.set["games"].as_str(), run.failed), ("a \"b\" #c\n.pgn", 1));

@@ -40,7 +40,8 @@ impl Site {
     /// It cannot be read; or everything that is wrong with it, in the order of the text.
     pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
         let path = &Site::path_for(pipeline);
-        let text = text_of(path).map_err(|message| Diagnostics::of(Diagnostic::nowhere(message), sources_of(path)))?;
+        let text =
+            text_of(path).map_err(|message| Diagnostics::of(Diagnostic::without_place(message), sources_of(path)))?;
         site(&text, path, kinds)
     }
 }

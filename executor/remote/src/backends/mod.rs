@@ -151,8 +151,8 @@ fn backend_of(url: &str) -> Result<(&'static Backend, &str), InvalidRemote> {
     Ok((backend, rest))
 }
 
-/// Checks the URL of a server, without its scheme: it names a host or a bucket, and has letters, digits and `others` only. So it has
-/// no credentials and no parameters.
+/// Checks the URL of a server, without its scheme: it names a host or a bucket, and has letters, digits and `others` only. So it
+/// has no credentials and no parameters.
 fn check_server_url(rest: &str, others: &str) -> Result<(), InvalidRemote> {
     if rest.is_empty() || rest.starts_with('/') {
         return invalid("a remote's URL names a host, or a bucket", Some("such as `s3://bucket/prefix`"));

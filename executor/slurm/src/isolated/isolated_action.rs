@@ -190,7 +190,9 @@ impl IsolatedAction<'_> {
                 let (host, folder) = (host_name(), self.node.store.root().display());
                 let hint = match self.node.is_persistent {
                     true => format!("it stays in {folder} on {host}: an attempt that finds it there only pushes it"),
-                    false => "it goes with the job; a `scratch` under [slurm] in cwm.toml would keep it".to_owned(),
+                    false => {
+                        "it is deleted with the job; a `scratch` under [slurm] in cwm.toml would keep it".to_owned()
+                    }
                 };
                 return Err(ActionFailure::new(kind, message).hint(hint));
             }

@@ -73,7 +73,7 @@ fn the_same_result_twice_is_recorded_once() {
     let (_folder, store) = new_store();
     let first = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
     let mut again = finished(&store, "a", "hello", &[]);
-    again.record.circumstances.user = "someone else".into();
+    again.record.run_info.user = "someone else".into();
     let again = store.record(again).unwrap();
     assert!(!again.is_new);
     assert_eq!(again.record, first);
@@ -85,7 +85,7 @@ fn a_computed_result_takes_the_place_of_an_equal_one_that_was_recorded_from_file
     let (_folder, store) = new_store();
     let record_from_files = || {
         let mut taken = finished(&store, "a", "hello", &[]);
-        taken.record.circumstances.taken_from = BTreeMap::from([("text".to_owned(), PathBuf::from("/mine.txt"))]);
+        taken.record.run_info.taken_from = BTreeMap::from([("text".to_owned(), PathBuf::from("/mine.txt"))]);
         store.record(NewAction { log: None, ..taken }).unwrap()
     };
     assert!(record_from_files().record.is_recorded_by_hand());

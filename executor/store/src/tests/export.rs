@@ -319,7 +319,7 @@ fn what_is_in_the_way_is_found_before_anything_is_written() {
     fs::remove_file(to.join(".cwm-export")).unwrap();
     fs::write(to.join("text.txt"), "mine").unwrap();
     for output in ["text", "folder"] {
-        assert_eq!(check(output), Err("is in the way: no export wrote it".into()), "{output}");
+        assert_eq!(check(output), Err("exists, and no export wrote it".into()), "{output}");
     }
     assert_eq!(store.export_preflight("x", None, &to).map_err(|error| error.to_string()), Ok(()));
     assert_eq!(names_in(&to), ["text.txt", "x"]);

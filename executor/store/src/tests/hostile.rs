@@ -124,19 +124,36 @@ fn git_ignores_a_store_that_is_created_in_a_working_tree() {
 }
 
 #[test]
+fn a_record_of_the_first_format_is_read() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
+    let mut old = serde_json::to_value(&record).unwrap();
+    old["format"] = 1.into();
+    let mut circumstances = old["run_info"].take();
+    circumstances["goes_on"] = true.into();
+    old.as_object_mut().unwrap().remove("run_info");
+    old["circumstances"] = circumstances;
+    let read = ActionRecord::decode(Path::new("it"), &serde_json::to_vec(&old).unwrap()).unwrap();
+    assert!(read.run_info.is_resumed);
+    let is_resumed = false;
+    let run_info = RunInfo { is_resumed, ..read.run_info };
+    assert_eq!(ActionRecord { format: record.format, run_info, ..read }, record);
+}
+
+#[test]
 fn newer_formats_are_refused_in_words() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
     // A record of the future, under its right name.
     let mut future = serde_json::to_value(&record).unwrap();
-    future["format"] = 2.into();
+    future["format"] = 3.into();
     future["outputs"] = "elsewhere".into();
     let bytes = serde_json::to_vec(&future).unwrap();
     let name = record::record_file_name(2, &Digest::of(&bytes));
     fs::write(store.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.kind(), FileErrorKind::TooNew);
-    assert!(error.to_string().contains("format 2 of an action record"), "{error}");
+    assert!(error.to_string().contains("format 3 of an action record"), "{error}");
     assert!(store.record(finished(&store, "a", "other", &[])).unwrap().is_new, "it is no reason to lose a result");
 
     fs::write(store.root().join("format"), "2\n").unwrap();

@@ -62,7 +62,7 @@ fn key(name: &str) -> Key {
     components(name).key()
 }
 
-fn circumstances() -> RunInfo {
+fn run_info() -> RunInfo {
     RunInfo {
         wall_seconds: 1.5,
         user_seconds: 1.0,
@@ -102,7 +102,7 @@ fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> N
             cause: vec!["never ran".into()],
             metrics: BTreeMap::from([("loss".to_owned(), 0.5), ("worst".to_owned(), f64::INFINITY)]),
             probe: BTreeMap::from([("run/text".to_owned(), Digest::of(text.as_bytes()))]),
-            ..ActionRecord::new("pipeline".into(), Label::stage(name), components(name), circumstances())
+            ..ActionRecord::new("pipeline".into(), Label::stage(name), components(name), run_info())
         },
         outputs: BTreeMap::from([
             ("text".to_owned(), made(file, text_file())),

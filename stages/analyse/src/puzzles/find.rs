@@ -48,8 +48,8 @@ fn worth(score: Score) -> i32 {
     }
 }
 
-/// The puzzle that begins after the mistake `played` in `before`, if there is one: in `after` the mistake has cost at least `margin`
-/// centipawns, and one move alone wins as much. It has a second move of the solver's if that is such a move too, or mates.
+/// The puzzle that begins after the mistake `played` in `before`, if there is one: in `after` the mistake has cost at least
+/// `margin` centipawns, and one move alone wins as much. It has a second move of the solver's if that is such a move too, or mates.
 /// `analyse` gives a position's lines, none where the game is over.
 ///
 /// # Errors

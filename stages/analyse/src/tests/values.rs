@@ -87,7 +87,7 @@ fn each_move_by_itself_is_the_negated_value_of_the_position_after_it() {
         let mut next = position.clone();
         next.play_unchecked(played);
         let Ok(question) = Question::position(&next) else { continue };
-        let answer = engine.ask(&question, &cwm_uci::Limit::nodes(300)).unwrap();
+        let answer = engine.query(&question, &cwm_uci::Limit::nodes(300)).unwrap();
         let expected = answer.exact.map(|line| match line.score {
             Score::Centipawns(value) => Score::Centipawns(-value),
             Score::Mate(moves) if moves > 0 => Score::Mate(-moves),

@@ -71,19 +71,19 @@ impl<'c> Engine<'c> {
             let best = found.first().ok_or_else(|| Failure::internal("no move is best where one is legal"))?;
             return Ok((best.chosen, Some(Score::Centipawns(best.value))));
         }
-        match self.ask(position) {
+        match self.query(position) {
             Err(failure) if failure.kind != FailureKind::Cancelled => {
                 self.context.log(format!("{}; it is started again", failure.message));
                 self.restart()?;
-                self.ask(position)
+                self.query(position)
             }
             answer => answer,
         }
     }
 
-    fn ask(&mut self, position: &Chess) -> Result<(Move, Option<Score>), Failure> {
+    fn query(&mut self, position: &Chess) -> Result<(Move, Option<Score>), Failure> {
         let program = self.program.as_mut().ok_or_else(|| Failure::internal("no program runs"))?;
-        let answer = program.ask(&Question::position(position)?, &Limit::nodes(self.config.nodes))?;
+        let answer = program.query(&Question::position(position)?, &Limit::nodes(self.config.nodes))?;
         Ok((answer.best, answer.exact.map(|line| line.score)))
     }
 }

@@ -2,11 +2,11 @@
 
 use cwm_contract::Failure;
 use cwm_questions::Item;
-use cwm_reasoning::{Draws, ReasoningTask, Verifier};
+use cwm_reasoning::{RandomChoices, ReasoningTask, Verifier};
 
 /// The rule by which an item is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Way {
+pub enum AnswerPolicy {
     /// So that the reward is 1: by the best move, the right candidate, the whole list.
     Oracle,
     /// Each move that can be right with equal probability; of a list each with probability one half, and at least one.
@@ -14,7 +14,8 @@ pub enum Way {
         /// Seed of the draws.
         seed: u64,
     },
-    /// Each move with a weight of exp(v / temperature) by its win probability v (1 - v where the worst move is wanted); a list whole.
+    /// Each move with a weight of exp(v / temperature) by its win probability v (1 - v where the worst move is wanted); a list
+    /// whole.
     Weighted {
         /// With 0, the first of the moves with the greatest weight is answered.
         temperature: f64,
@@ -27,26 +28,26 @@ pub enum Way {
 ///
 /// # Errors
 /// The item is none of the four tasks, or lacks what its task needs.
-pub fn answer(item: &Item, way: Way, sample: u64) -> Result<String, Failure> {
+pub fn answer(item: &Item, policy: AnswerPolicy, sample: u64) -> Result<String, Failure> {
     let verifier = Verifier::new(item)?;
     let choices = verifier.choices();
-    let draws = |seed: u64| Draws::new(&format!("answer {}", item.task_id), seed.into(), sample);
+    let draws = |seed: u64| RandomChoices::new(&format!("answer {}", item.task_id), seed.into(), sample);
     if verifier.task().wants_a_list() {
-        let chosen = match way {
-            Way::Oracle | Way::Weighted { .. } => choices,
-            Way::Random { seed } => some_of(&choices, &mut draws(seed)),
+        let chosen = match policy {
+            AnswerPolicy::Oracle | AnswerPolicy::Weighted { .. } => choices,
+            AnswerPolicy::Random { seed } => some_of(&choices, &mut draws(seed)),
         };
         let list: Vec<String> = chosen.iter().map(|uci| format!("'{uci}'")).collect();
         return Ok(text(&format!("[{}]", list.join(", "))));
     }
-    let chosen = match way {
-        Way::Oracle => match (verifier.task(), verifier.values()) {
+    let chosen = match policy {
+        AnswerPolicy::Oracle => match (verifier.task(), verifier.values()) {
             // The values decide: an item from elsewhere may have no key.
             (ReasoningTask::PredictMove, Some(values)) => values.best().0,
             _ => item.correct_answer.as_str(),
         },
-        Way::Random { seed } => draws(seed).one_of(&choices).copied().unwrap_or_default(),
-        Way::Weighted { temperature, seed } => {
+        AnswerPolicy::Random { seed } => draws(seed).one_of(&choices).copied().unwrap_or_default(),
+        AnswerPolicy::Weighted { temperature, seed } => {
             let goodness = goodness(item, &verifier, &choices)?;
             choices[weighted(&goodness, temperature, &mut draws(seed))]
         }
@@ -60,7 +61,7 @@ fn text(answer: &str) -> String {
 }
 
 /// Each of the moves with probability one half; if that is none, one of them.
-fn some_of<'a>(moves: &[&'a str], draws: &mut Draws) -> Vec<&'a str> {
+fn some_of<'a>(moves: &[&'a str], draws: &mut RandomChoices) -> Vec<&'a str> {
     let chosen: Vec<&str> = moves.iter().copied().filter(|_| draws.chance(0.5)).collect();
     if chosen.is_empty() { draws.one_of(moves).copied().into_iter().collect() } else { chosen }
 }
@@ -77,7 +78,7 @@ fn goodness(item: &Item, verifier: &Verifier, choices: &[&str]) -> Result<Vec<f6
 }
 
 /// The index of one of these, drawn with weights exp(goodness / temperature); with the temperature 0 the first of the greatest.
-fn weighted(goodness: &[f64], temperature: f64, draws: &mut Draws) -> usize {
+fn weighted(goodness: &[f64], temperature: f64, draws: &mut RandomChoices) -> usize {
     let best = goodness.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if temperature <= 0. {
         return goodness.iter().position(|good| *good >= best).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Players that need no server.
 
-mod beliefs;
 mod engine;
 mod graded;
+mod label_predictions;
 mod semantic;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,9 +17,9 @@ use cwm_questions::{AnswerType, Category, Item, answer_at_random, answer_by_rule
 use crate::config::Config;
 use crate::entry::Entry;
 use crate::question::Question;
-use beliefs::Beliefs;
 use engine::Engine;
-use graded::Way;
+use graded::AnswerPolicy;
+use label_predictions::LabelPredictions;
 
 /// A player that needs no server.
 pub enum Player<'c> {
@@ -32,7 +32,7 @@ pub enum Player<'c> {
     /// As `Rules`, with an engine's moves and evaluations.
     Engine(&'c Config),
     /// As `Rules`, on the boards that a world model believes in.
-    WorldModel(Beliefs, Keys),
+    WorldModel(LabelPredictions, Keys),
 }
 
 impl<'c> Player<'c> {
@@ -47,7 +47,7 @@ impl<'c> Player<'c> {
             "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
             "believed" => {
-                let beliefs = Beliefs::read(context.input("predictions")?, items)?;
+                let beliefs = LabelPredictions::read(context.input("predictions")?, items)?;
                 Ok(Player::WorldModel(beliefs, config.keys()))
             }
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
@@ -76,20 +76,20 @@ impl<'c> Player<'c> {
     }
 
     /// The rule by which it answers graded items; `None` if it does not answer them.
-    fn way(&self) -> Option<Way> {
+    fn policy(&self) -> Option<AnswerPolicy> {
         match self {
-            Player::Oracle => Some(Way::Oracle),
-            Player::Random(seed) => Some(Way::Random { seed: *seed }),
+            Player::Oracle => Some(AnswerPolicy::Oracle),
+            Player::Random(seed) => Some(AnswerPolicy::Random { seed: *seed }),
             Player::Engine(config) => {
-                Some(Way::Weighted { temperature: config.temperature.unwrap_or_default(), seed: config.seed })
+                Some(AnswerPolicy::Weighted { temperature: config.temperature.unwrap_or_default(), seed: config.seed })
             }
             Player::Rules(_) | Player::WorldModel(..) => None,
         }
     }
 }
 
-/// Answers the questions without an answer, on all cores. An answer depends on the item, its number among those to the item, and the
-/// player alone.
+/// Answers the questions without an answer, on all cores. An answer depends on the item, its number among those to the item, and
+/// the player alone.
 ///
 /// # Errors
 /// An engine fails, the disk refuses, or the stage was cancelled.
@@ -115,7 +115,7 @@ pub fn answer(
             let (item, sample) = (&items[question.item], question.sample.unwrap_or(0));
             let text = match (player, &mut engine) {
                 _ if item.answer_type == AnswerType::Graded => {
-                    player.way().map(|way| graded::answer(item, way, sample)).transpose()?
+                    player.policy().map(|policy| graded::answer(item, policy, sample)).transpose()?
                 }
                 (Player::Oracle, _) => Some(terminal_line(&item.correct_answer)),
                 // Of a task that is not known, the key alone is.

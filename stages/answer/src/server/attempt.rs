@@ -9,11 +9,11 @@ use cwm_web::ureq::http::Response;
 use cwm_web::ureq::{self, Body};
 use cwm_web::{FetchError, classify, retry_after};
 
-use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 use super::lines::Lines;
 use super::refusal;
 use super::reply::Reply;
+use super::server_error::{ServerError, TransientError};
 
 /// The most bytes that are read of a refusal.
 const LONGEST_REFUSAL: u64 = 64 << 10;
@@ -37,7 +37,7 @@ impl Connection {
     ///
     /// # Errors
     /// There is no answer.
-    pub fn attempt(&self, body: &str) -> Result<Reply, Fault> {
+    pub fn attempt(&self, body: &str) -> Result<Reply, ServerError> {
         let url = format!("{}/chat/completions", self.url);
         let mut request = self.agent.post(&url).header("Content-Type", "application/json");
         if let Some(value) = self.key.header() {
@@ -55,7 +55,7 @@ impl Connection {
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    pub fn models(&self) -> Result<Vec<u8>, Fault> {
+    pub fn models(&self) -> Result<Vec<u8>, ServerError> {
         let url = format!("{}/models", self.url);
         let mut request = self.agent.get(&url);
         if let Some(value) = self.key.header() {
@@ -73,7 +73,7 @@ impl Connection {
 ///
 /// # Errors
 /// It is none, or has no end.
-pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) -> Result<Reply, Fault> {
+pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) -> Result<Reply, ServerError> {
     let mut reply = Reply::default();
     match lines.first()? {
         Some(b'{') => {
@@ -81,11 +81,11 @@ pub fn read(lines: &mut Lines<impl BufRead>, longest: usize, key: &ServerKey) ->
         }
         Some(b'<') => {
             let message = "the server sent a page of HTML and no answer: look whether `url` is that of the API";
-            return Err(Fault::again("unreadable", message));
+            return Err(ServerError::transient("unreadable", message));
         }
         _ => match read_events(lines, longest, &mut reply, key) {
             // All of the text is there: what is missing are counts at most.
-            Err(Fault::Transient(_)) if reply.is_whole() => {}
+            Err(ServerError::Transient(_)) if reply.is_whole() => {}
             done => done.map_err(|fault| fault.with_usage(reply.usage, reply.pieces))?,
         },
     }
@@ -103,7 +103,7 @@ fn read_events(
     longest: usize,
     reply: &mut Reply,
     key: &ServerKey,
-) -> Result<(), Fault> {
+) -> Result<(), ServerError> {
     while let Some(line) = lines.next_line()? {
         // Other lines are comments, which keep the connection open, and names of events.
         let Some(data) = line.strip_prefix(b"data:") else { continue };
@@ -118,21 +118,25 @@ fn read_events(
             }
         }
         if reply.length() > longest {
-            return Err(Fault::again("too_large", format!("the answer is longer than {longest} bytes")));
+            return Err(ServerError::transient("too_large", format!("the answer is longer than {longest} bytes")));
         }
     }
-    if reply.is_whole() { Ok(()) } else { Err(Fault::again("cut", "the response ended before the answer did")) }
+    if reply.is_whole() {
+        Ok(())
+    } else {
+        Err(ServerError::transient("cut", "the response ended before the answer did"))
+    }
 }
 
-fn unreachable(url: &str, error: ureq::Error) -> Fault {
+fn unreachable(url: &str, error: ureq::Error) -> ServerError {
     if matches!(error, ureq::Error::Timeout(_)) {
-        return Fault::again("silent", format!("{url}: {error}"));
+        return ServerError::transient("silent", format!("{url}: {error}"));
     }
     match classify(url, error) {
-        FetchError::Permanent(failure) => Fault::Fatal(failure),
+        FetchError::Permanent(failure) => ServerError::Fatal(failure),
         FetchError::Transient(message, after) => {
             let message = format!("{url}: {message}");
-            Fault::Transient(TransientFault {
+            ServerError::Transient(TransientError {
                 fault: "unreachable",
                 message,
                 after,
@@ -143,7 +147,7 @@ fn unreachable(url: &str, error: ureq::Error) -> Fault {
     }
 }
 
-fn refused(response: &mut Response<Body>, key: &ServerKey) -> Fault {
+fn refused(response: &mut Response<Body>, key: &ServerKey) -> ServerError {
     let (status, after) = (response.status(), retry_after(response.headers()));
     let location = response.headers().get("location").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let mut body = Vec::new();

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use super::fault::Fault;
+use super::server_error::ServerError;
 
 /// The lines of a response.
 pub struct Lines<R> {
@@ -31,7 +31,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// The connection breaks, or nothing but white space comes.
-    pub fn first(&mut self) -> Result<Option<u8>, Fault> {
+    pub fn first(&mut self) -> Result<Option<u8>, ServerError> {
         loop {
             let buffer = self.fill()?;
             let found = buffer.iter().position(|byte| !byte.is_ascii_whitespace());
@@ -48,7 +48,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// The connection breaks, no content comes, or the line is too long.
-    pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+    pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, ServerError> {
         let mut line = Vec::new();
         let mut is_end = self.read(&mut line, Some(b'\n'))?;
         while line.last().is_some_and(|byte| b"\r\n".contains(byte)) {
@@ -62,14 +62,14 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// Those of [`Lines::next_line`].
-    pub fn rest(&mut self) -> Result<Vec<u8>, Fault> {
+    pub fn rest(&mut self) -> Result<Vec<u8>, ServerError> {
         let mut rest = Vec::new();
         self.read(&mut rest, None)?;
         Ok(rest)
     }
 
     /// Reads up to and with the byte `until`. Returns true if the response ended before.
-    fn read(&mut self, into: &mut Vec<u8>, until: Option<u8>) -> Result<bool, Fault> {
+    fn read(&mut self, into: &mut Vec<u8>, until: Option<u8>) -> Result<bool, ServerError> {
         loop {
             let longest = self.longest;
             let buffer = self.fill()?;
@@ -79,7 +79,10 @@ impl<R: BufRead> Lines<R> {
             let found = until.and_then(|end| buffer.iter().position(|byte| *byte == end));
             let taken = found.map_or(buffer.len(), |at| at + 1);
             if into.len() + taken > longest {
-                return Err(Fault::again("too_large", format!("the response holds more than {longest} bytes at once")));
+                return Err(ServerError::transient(
+                    "too_large",
+                    format!("the response holds more than {longest} bytes at once"),
+                ));
             }
             into.extend_from_slice(&buffer[..taken]);
             self.reader.consume(taken);
@@ -89,13 +92,15 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    fn fill(&mut self) -> Result<&[u8], Fault> {
+    fn fill(&mut self) -> Result<&[u8], ServerError> {
         if self.last.elapsed() > self.timeout {
-            return Err(Fault::again("silent", format!("no content for {} s", self.timeout.as_secs_f64())));
+            return Err(ServerError::transient("silent", format!("no content for {} s", self.timeout.as_secs_f64())));
         }
         self.reader.fill_buf().map_err(|error| match error.kind() {
-            std::io::ErrorKind::TimedOut => Fault::again("silent", format!("the server fell silent: {error}")),
-            _ => Fault::again("cut", format!("the connection broke: {error}")),
+            std::io::ErrorKind::TimedOut => {
+                ServerError::transient("silent", format!("the server fell silent: {error}"))
+            }
+            _ => ServerError::transient("cut", format!("the connection broke: {error}")),
         })
     }
 }

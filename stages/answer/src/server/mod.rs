@@ -1,8 +1,7 @@
 //! A model behind a server of the OpenAI kind.
 
-mod ask;
 mod attempt;
-mod fault;
+mod dispatch;
 mod key;
 mod lines;
 mod models;
@@ -11,12 +10,13 @@ mod refusal;
 mod reply;
 mod request;
 mod sample;
+mod server_error;
 pub mod spending;
 mod worker;
 
 #[cfg(test)]
 mod tests;
 
-pub use ask::ask;
+pub use dispatch::send_questions;
 pub use request::Requests;
 pub use sample::probe;

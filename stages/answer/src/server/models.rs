@@ -7,7 +7,7 @@ use cwm_web::in_background;
 use serde_json::Value;
 
 use super::attempt::{Connection, located};
-use super::fault::Fault;
+use super::server_error::ServerError;
 
 /// The most models that a message names.
 const MOST_NAMED: usize = 10;
@@ -21,12 +21,12 @@ pub fn check(context: &Context, connection: &Arc<Connection>, model: &str, key_v
     match in_background(context.cancellation(), move || asked.models())? {
         Ok(list) => check_list(context, connection, &list, model),
         // Of a refusal only one of the key concerns questions too.
-        Err(Fault::Key(failure)) => Err(with_key_hint(connection, failure, key_variable)),
-        Err(Fault::Transient(again)) if again.fault == "unreachable" || again.fault == "silent" => {
+        Err(ServerError::Key(failure)) => Err(with_key_hint(connection, failure, key_variable)),
+        Err(ServerError::Transient(again)) if again.fault == "unreachable" || again.fault == "silent" => {
             let failure = Failure::system(again.message).hint("start the server, or give its address as `url`");
             Err(located(connection, failure))
         }
-        Err(Fault::Fatal(failure)) if failure.kind == cwm_contract::FailureKind::System => {
+        Err(ServerError::Fatal(failure)) if failure.kind == cwm_contract::FailureKind::System => {
             Err(located(connection, failure))
         }
         Err(_) => {
@@ -62,6 +62,6 @@ fn check_list(context: &Context, connection: &Connection, list: &[u8], model: &s
         named += &format!(" and {} more", ids.len() - MOST_NAMED);
     }
     let failure = Failure::input(format!("the server has no model `{model}`"))
-        .hint(format!("it has {}", super::refusal::words_of(&named, &connection.key)));
+        .hint(format!("it has {}", super::refusal::printable_text(&named, &connection.key)));
     Err(located(connection, failure))
 }

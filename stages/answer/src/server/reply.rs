@@ -3,9 +3,9 @@
 use cwm_answers::is_cost;
 use serde_json::Value;
 
-use super::fault::Fault;
 use super::key::ServerKey;
-use super::refusal::words_of;
+use super::refusal::printable_text;
+use super::server_error::ServerError;
 use crate::entry::Usage;
 
 /// The part of an answer that has arrived.
@@ -34,10 +34,10 @@ impl Reply {
     ///
     /// # Errors
     /// It is no object of this API, or an error.
-    pub fn take(&mut self, json: &[u8], key: &ServerKey) -> Result<bool, Fault> {
+    pub fn take(&mut self, json: &[u8], key: &ServerKey) -> Result<bool, ServerError> {
         let object = parse(json).ok_or_else(|| {
-            let text = words_of(&String::from_utf8_lossy(json), key);
-            Fault::again("unreadable", format!("the server sent no JSON: {text}"))
+            let text = printable_text(&String::from_utf8_lossy(json), key);
+            ServerError::transient("unreadable", format!("the server sent no JSON: {text}"))
         })?;
         if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
             return Err(super::refusal::of_object(error, json, key));
@@ -86,11 +86,13 @@ impl Reply {
     ///
     /// # Errors
     /// There is none.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub fn check(&self) -> Result<(), ServerError> {
         match (self.has_text, self.finish.as_deref()) {
             (true, _) | (false, Some("length")) => Ok(()),
-            (false, Some(_)) => Err(Fault::again("no_content", "the server sent an answer without content")),
-            (false, None) => Err(Fault::again("no_content", "the server sent no answer (`choices` is empty)")),
+            (false, Some(_)) => Err(ServerError::transient("no_content", "the server sent an answer without content")),
+            (false, None) => {
+                Err(ServerError::transient("no_content", "the server sent no answer (`choices` is empty)"))
+            }
         }
     }
 

@@ -10,10 +10,10 @@ use cwm_contract::{Cancellation, Failure};
 use cwm_web::{Settings, pause};
 
 use super::attempt::{Connection, located};
-use super::fault::{Fault, TransientFault};
 use super::models::with_key_hint;
 use super::rate_limit::RateLimit;
 use super::request::Requests;
+use super::server_error::{ServerError, TransientError};
 use super::spending::{self, Prices};
 use crate::entry::Entry;
 use crate::question::Question;
@@ -115,15 +115,15 @@ fn answer(shared: &SharedState, index: usize, question: &Question, sender: &Sync
                 entry.spent += spending::of_answer(&entry.usage, shared.prices).unwrap_or_default();
                 return Some(Message::Answer(index, Box::new(entry)));
             }
-            Err(Fault::TooLong(failure)) => {
+            Err(ServerError::TooLong(failure)) => {
                 let message = format!("{}: {}", entry.task_id, failure.message);
                 return Some(unanswered(index, entry, "too_long", Failure { message, ..failure }));
             }
-            Err(Fault::Key(failure)) => {
+            Err(ServerError::Key(failure)) => {
                 return Some(Message::Failed(with_key_hint(&shared.connection, failure, &shared.key_variable)));
             }
-            Err(Fault::Fatal(failure)) => return Some(Message::Failed(located(&shared.connection, failure))),
-            Err(Fault::Transient(again)) => again,
+            Err(ServerError::Fatal(failure)) => return Some(Message::Failed(located(&shared.connection, failure))),
+            Err(ServerError::Transient(again)) => again,
         };
         entry.spent += spending::of_failed(&question.prompt.user, &again.usage, shared.prices);
         let message = shared.connection.key.redact(again.message.clone());
@@ -149,7 +149,7 @@ fn unanswered(index: usize, entry: Entry, fault: &str, failure: Failure) -> Mess
 
 /// The wait that the server requires, else twice the last one and up to half as much again, so that connections do not
 /// come back all at once.
-fn wait_after(settings: &Settings, entry: &Entry, again: &TransientFault) -> Duration {
+fn wait_after(settings: &Settings, entry: &Entry, again: &TransientError) -> Duration {
     if let Some(required) = again.after {
         return required.min(LONGEST_REQUIRED_WAIT);
     }

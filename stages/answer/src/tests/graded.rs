@@ -2,7 +2,7 @@
 
 use cwm_contract::testing;
 use cwm_questions::Metadata;
-use cwm_reasoning::{AnswerVerdict, JudgedAnswer, RewardOptions, Verifier};
+use cwm_reasoning::{AnswerVerdict, RewardOptions, VerifiedAnswer, Verifier};
 
 use super::*;
 use crate::probe::graded_items;
@@ -20,7 +20,7 @@ fn many(count: usize) -> Vec<Item> {
     graded_items().unwrap().into_iter().flat_map(|item| vec![item; count]).enumerate().map(number).collect()
 }
 
-fn judged(item: &Item, row: &Row) -> JudgedAnswer {
+fn judged(item: &Item, row: &Row) -> VerifiedAnswer {
     Verifier::new(item).unwrap().judge(row.response.as_deref().unwrap(), &RewardOptions::default())
 }
 

@@ -49,10 +49,10 @@ impl Stage for Impatient {
         Answer.check(values)
     }
     fn run(&self, context: &Context) -> Result<(), Failure> {
-        let (first_wait, longest_wait) = (Duration::from_millis(1), Duration::from_millis(4));
+        let (initial_backoff, max_backoff) = (Duration::from_millis(1), Duration::from_millis(4));
         crate::run::run(
             context,
-            &Settings { first_wait, longest_wait, proxies: Variables::new(), ..Settings::default() },
+            &Settings { initial_backoff, max_backoff, proxies: Variables::new(), ..Settings::default() },
         )
     }
 }

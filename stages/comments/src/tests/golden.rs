@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::{counts, text};
 use crate::Comments;
-use crate::gate::count_words;
+use crate::comment_filter::count_words;
 
 #[test]
 fn the_golden_comments_are_kept_and_cleaned() {

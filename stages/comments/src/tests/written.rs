@@ -8,8 +8,8 @@ use shakmaty::{CastlingMode, Chess};
 
 use super::{comments, text};
 use crate::Comments;
+use crate::facts::{Fact, facts};
 use crate::sentences::sentence;
-use crate::sight::{Fact, facts};
 
 fn seen(fen: &str, uci: &str) -> Vec<Fact> {
     let (position, played) = position(fen, uci);

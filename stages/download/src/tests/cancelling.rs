@@ -10,7 +10,7 @@ use crate::fault_server::{empty, serve};
 /// Limits longer than any test: only a cancellation ends a wait.
 fn patient() -> Settings {
     let hours = Duration::from_secs(36_000);
-    Settings { connect: hours, response: hours, read: hours, first_wait: hours, longest_wait: hours, ..settings() }
+    Settings { connect: hours, response: hours, read: hours, initial_backoff: hours, max_backoff: hours, ..settings() }
 }
 
 fn is_stopped(answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> tempfile::TempDir {

@@ -76,7 +76,7 @@ fn a_server_that_ignores_ranges_begins_anew() {
 
 /// An answer without a name for the bytes that could be relied on.
 fn nameless(number: usize, request: &Request) -> Answer {
-    let answer = serve(&file(), TAG, request).saying("ETag: \"v1\"", "ETag: W/\"v1\"");
+    let answer = serve(&file(), TAG, request).with_head_replaced("ETag: \"v1\"", "ETag: W/\"v1\"");
     if number < 2 { answer.cut(40_000) } else { answer }
 }
 
@@ -113,7 +113,7 @@ fn other_bytes_under_the_same_name_show_in_the_sum_and_are_fetched_anew() {
 fn a_part_of_a_file_of_another_name_is_not_taken() {
     let requests = check(settings(), |number, request| match number {
         0 => serve(&file(), TAG, request).cut(40_000),
-        1 => serve(&file(), TAG, request).saying("\"v1\"", "\"v2\""),
+        1 => serve(&file(), TAG, request).with_head_replaced("\"v1\"", "\"v2\""),
         _ => serve(&file(), TAG, request),
     });
     assert_eq!(starts(&requests), [0, 40_000, 0]);
@@ -135,7 +135,7 @@ fn cut_at_any_place_however_often_it_goes_on() {
 fn a_range_from_elsewhere_is_not_taken() {
     let requests = check(settings(), |number, request| match number {
         0 => serve(&file(), TAG, request).cut(50_000),
-        1 => serve(&file(), TAG, request).saying("bytes 50000-", "bytes 49999-"),
+        1 => serve(&file(), TAG, request).with_head_replaced("bytes 50000-", "bytes 49999-"),
         _ => serve(&file(), TAG, request),
     });
     assert_eq!(starts(&requests), [0, 50_000, 0]);
@@ -169,7 +169,8 @@ fn a_length_that_is_too_large_ends_in_words_and_keeps_what_came() {
 #[test]
 fn a_length_that_is_too_small_shows_in_the_sum() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(|_, request| serve(&file(), TAG, request).saying("Length: 100000", "Length: 99999"));
+    let server =
+        Server::start(|_, request| serve(&file(), TAG, request).with_head_replaced("Length: 100000", "Length: 99999"));
     let failure = fails(trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings())));
     assert!(
         failure.message.contains(&format!("99999 bytes came with SHA-256 {}", sum(&file()[..99_999]))),
@@ -191,8 +192,9 @@ fn a_refusal_is_not_repeated() {
 #[test]
 fn bytes_that_are_changed_on_the_way_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let server =
-        Server::start(|_, request| serve(&file(), TAG, request).saying("ETag", "Content-Encoding: gzip\r\nETag"));
+    let server = Server::start(|_, request| {
+        serve(&file(), TAG, request).with_head_replaced("ETag", "Content-Encoding: gzip\r\nETag")
+    });
     let failure = fails(trial(folder.path(), &server.url, None).run(&Impatient(settings())));
     assert!(failure.message.ends_with("the server changes the bytes on the way (Content-Encoding)"), "{failure}");
 }

@@ -59,8 +59,8 @@ fn settings() -> Settings {
         connect: Duration::from_secs(60),
         response: Duration::from_secs(60),
         read: Duration::from_secs(60),
-        first_wait: Duration::from_millis(1),
-        longest_wait: Duration::from_millis(4),
+        initial_backoff: Duration::from_millis(1),
+        max_backoff: Duration::from_millis(4),
         proxies: Variables::new(),
         ..Settings::default()
     }
@@ -97,7 +97,7 @@ fn content(outcome: &Outcome) -> Vec<u8> {
 }
 
 /// Returns the fetches that the stage reported.
-fn told(outcome: &Outcome) -> Vec<FetchResult> {
+fn reported_fetches(outcome: &Outcome) -> Vec<FetchResult> {
     let fetched = |event: &Event| if let Event::Fetched(one) = event { Some(one.clone()) } else { None };
     outcome.events.iter().filter_map(fetched).collect()
 }
@@ -115,7 +115,7 @@ fn check(settings: Settings, answer: impl Fn(usize, &Request) -> Answer + Send +
     let outcome = trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings)).unwrap();
     assert!(content(&outcome) == file(), "the bytes are others");
     let fetch = FetchRequest { url: server.url.clone(), first_bytes: None };
-    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
+    assert_eq!(reported_fetches(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
     server.requests()
 }
 

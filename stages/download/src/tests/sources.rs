@@ -65,7 +65,7 @@ fn a_list_makes_a_folder_in_its_order() {
     assert_eq!(read("00000-z.pgn.zst"), "/z.pgn.zst");
     assert_eq!(read("00001-b.pgn"), "local");
     assert_eq!(read("00002-games.pgn.zst"), "/games.pgn.zst");
-    assert_eq!(told(&outcome).iter().map(|one| one.bytes).collect::<Vec<_>>(), [10, 14]);
+    assert_eq!(reported_fetches(&outcome).iter().map(|one| one.bytes).collect::<Vec<_>>(), [10, 14]);
     assert_eq!(std::fs::read(&local).unwrap(), b"local");
 }
 
@@ -110,7 +110,7 @@ fn changed_between_two_runs(tags: [&'static str; 2], is_summed: bool) -> (Vec<u8
     second.store(true, Ordering::SeqCst);
     let outcome = run().unwrap();
     let content = std::fs::read(outcome.outputs["pgn"].join("00000-a")).unwrap();
-    if let [first, _] = &told(&outcome)[..] {
+    if let [first, _] = &reported_fetches(&outcome)[..] {
         assert_eq!(first.sha256, sum(&content));
     }
     let requests = server.requests().into_iter().filter(|request| request.path == "/a");
@@ -149,7 +149,7 @@ fn only_a_beginning_is_fetched() {
     let outcome = run(text("20kB"), &sum(&file()[..20_000])).unwrap();
     assert!(content(&outcome) == file()[..20_000]);
     let fetch = FetchRequest { url: server.url.clone(), first_bytes: Some(20_000) };
-    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()[..20_000]), bytes: 20_000 }]);
+    assert_eq!(reported_fetches(&outcome), [FetchResult { fetch, sha256: sum(&file()[..20_000]), bytes: 20_000 }]);
     let asked: Vec<_> = server.requests().iter().map(|request| (request.start, request.last)).collect();
     assert_eq!(asked, [(0, Some(19_999)), (7_000, Some(19_999)), (14_000, Some(19_999))]);
     assert_eq!(server.served(), 20_000);
@@ -169,7 +169,7 @@ fn a_beginning_of_a_server_without_ranges_and_of_a_shorter_file() {
             let trial = trial(folder.path(), &server.url, None).with("first_bytes", Value::Int(bytes));
             let outcome = trial.run(&Impatient(settings())).unwrap();
             assert!(content(&outcome) == file()[..length]);
-            assert_eq!(told(&outcome)[0].bytes, length as u64);
+            assert_eq!(reported_fetches(&outcome)[0].bytes, length as u64);
         }
     }
 }

@@ -83,7 +83,7 @@ fn a_month_is_checked_against_the_published_sum() {
     assert!(content(&outcome) == file());
     assert_eq!(paths(&server), ["/standard/sha256sums.txt".to_owned(), format!("/standard/{MONTH}")]);
     let fetch = FetchRequest { url: format!("{}/standard/{MONTH}", server.base), first_bytes: None };
-    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
+    assert_eq!(reported_fetches(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
 }
 
 #[test]

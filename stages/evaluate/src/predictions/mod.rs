@@ -14,7 +14,7 @@ use std::path::Path;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_models::heads::labels::Tally;
+use cwm_models::heads::labels::LabelTotals;
 use cwm_models::worker_pool::WorkerPool;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ const CHUNK: usize = 1_024;
 /// # Errors
 /// They do not have every label of every position exactly once, the disk refuses, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
-    if let Some(parameter) = config.of_checkpoint() {
+    if let Some(parameter) = config.checkpoint_only_parameter() {
         return Err(Failure::input(format!("`{parameter}` belongs to a checkpoint; predictions have no use for it"))
             .hint("what tables call the model of predictions is `name`"));
     }
@@ -73,7 +73,7 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
         boards.push(game, wrong, loss)?;
     }
     boards.finish()?;
-    let (mut tally, mut loss) = (Tally::default(), 0.0);
+    let (mut tally, mut loss) = (LabelTotals::default(), 0.0);
     for first in (0..dataset.len()).step_by(CHUNK) {
         context.check_cancelled()?;
         let chunk = slots.scores(first..dataset.len().min(first + CHUNK), with_loss)?;

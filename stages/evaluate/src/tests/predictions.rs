@@ -18,7 +18,7 @@ mod faults;
 
 /// The prediction of a program for one position.
 #[derive(Clone, Debug)]
-struct Said {
+struct PredictionRow {
     game: usize,
     t: i64,
     labels: Vec<u8>,
@@ -27,7 +27,7 @@ struct Said {
 
 /// The truth of every position of `games()`, but for label `(game + t) % 75`, which is another class in every third
 /// row.
-fn said() -> Vec<Said> {
+fn prediction_rows() -> Vec<PredictionRow> {
     let mut rows = Vec::new();
     for (game, tokens) in games().iter().enumerate() {
         let mut labels = vec![0; tokens.len() * LABELS];
@@ -37,20 +37,20 @@ fn said() -> Vec<Said> {
             if rows.len() % 3 == 0 {
                 labels[(game + t) % LABELS] ^= 1;
             }
-            rows.push(Said { game, t: t as i64, labels, loss: Some(rows.len() as f64 / 7.0) });
+            rows.push(PredictionRow { game, t: t as i64, labels, loss: Some(rows.len() as f64 / 7.0) });
         }
     }
     rows
 }
 
 /// The same rows in another order, which mixes games.
-fn shuffled(rows: &[Said]) -> Vec<Said> {
+fn shuffled(rows: &[PredictionRow]) -> Vec<PredictionRow> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&row| (row * 7919) % 1009);
     order.into_iter().map(|row| rows[row].clone()).collect()
 }
 
-fn fixed(rows: &[Said]) -> ArrayRef {
+fn fixed(rows: &[PredictionRow]) -> ArrayRef {
     let mut lists = FixedSizeListBuilder::new(PrimitiveBuilder::<UInt8Type>::new(), LABELS as i32);
     for row in rows {
         lists.values().append_slice(&row.labels);
@@ -59,7 +59,7 @@ fn fixed(rows: &[Said]) -> ArrayRef {
     Arc::new(lists.finish())
 }
 
-fn lists<T: ArrowPrimitiveType>(rows: &[Said], number: impl Fn(u8) -> T::Native) -> ArrayRef {
+fn lists<T: ArrowPrimitiveType>(rows: &[PredictionRow], number: impl Fn(u8) -> T::Native) -> ArrayRef {
     let mut lists = ListBuilder::new(PrimitiveBuilder::<T>::new());
     for row in rows {
         row.labels.iter().for_each(|&label| lists.values().append_value(number(label)));
@@ -68,15 +68,15 @@ fn lists<T: ArrowPrimitiveType>(rows: &[Said], number: impl Fn(u8) -> T::Native)
     Arc::new(lists.finish())
 }
 
-fn ids(rows: &[Said]) -> ArrayRef {
+fn ids(rows: &[PredictionRow]) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(rows.iter().map(|row| format!("game{}", row.game))))
 }
 
-fn times(rows: &[Said]) -> ArrayRef {
+fn times(rows: &[PredictionRow]) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.t)))
 }
 
-fn losses(rows: &[Said]) -> ArrayRef {
+fn losses(rows: &[PredictionRow]) -> ArrayRef {
     Arc::new(Float64Array::from_iter(rows.iter().map(|row| row.loss)))
 }
 
@@ -96,7 +96,7 @@ fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, model: Option<&str>) {
     writer.close().unwrap();
 }
 
-fn plain(path: &Path, rows: &[Said]) {
+fn plain(path: &Path, rows: &[PredictionRow]) {
     write(path, vec![("id", ids(rows)), ("t", times(rows)), ("labels", fixed(rows))], None);
 }
 
@@ -116,7 +116,7 @@ fn bytes(folder: &Path, cores: usize) -> Vec<u8> {
 #[test]
 fn rows_in_any_order_and_form_are_held_against_the_labels() {
     let folder = tempfile::tempdir().unwrap();
-    let (folder, rows) = (folder.path(), said());
+    let (folder, rows) = (folder.path(), prediction_rows());
     dataset(folder, &games());
     let path = folder.join("predictions");
     plain(&path, &rows);
@@ -168,7 +168,7 @@ fn rows_in_any_order_and_form_are_held_against_the_labels() {
 #[test]
 fn losses_are_kept_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let (folder, mut rows) = (folder.path(), said());
+    let (folder, mut rows) = (folder.path(), prediction_rows());
     dataset(folder, &games());
     (rows[3].loss, rows[4].loss) = (Some(f64::INFINITY), Some(f64::NAN));
     let mixed = shuffled(&rows);
@@ -186,7 +186,7 @@ fn losses_are_kept_as_they_are() {
 #[test]
 fn the_model_is_called_what_the_stage_or_the_file_says() {
     let folder = tempfile::tempdir().unwrap();
-    let (folder, rows) = (folder.path(), said());
+    let (folder, rows) = (folder.path(), prediction_rows());
     dataset(folder, &games());
     let columns = || vec![("id", ids(&rows)), ("t", times(&rows)), ("labels", fixed(&rows))];
     let path = folder.join("predictions");

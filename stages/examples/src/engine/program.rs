@@ -43,7 +43,7 @@ impl Program {
 
     /// The line of its last exact score, of which the first move is the one that it plays.
     pub fn best_play(&mut self, position: &Chess, plies: usize, limit: &Limit) -> Result<BestPlay, Failure> {
-        let answer = self.ask(position, 1, limit)?;
+        let answer = self.query(position, 1, limit)?;
         let line = answer.exact.filter(|line| line.moves.first() == Some(&answer.best)).ok_or_else(|| {
             let fen = board_text(position, BoardForm::Fen);
             let program = self.path.display();
@@ -61,21 +61,21 @@ impl Program {
         count: usize,
         limit: &Limit,
     ) -> Result<Option<Vec<MoveScore>>, Failure> {
-        let answer = self.ask(position, count, limit)?;
+        let answer = self.query(position, count, limit)?;
         let lines = answer.lines.iter().filter_map(|line| Some((*line.moves.first()?, line.score)));
         let lines: Vec<MoveScore> = lines.take(count).collect();
         Ok((lines.len() == count.min(position.legal_moves().len())).then_some(lines))
     }
 
     /// Searches a position; after a failure a new process tries once more.
-    fn ask(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<Answer, Failure> {
+    fn query(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<Answer, Failure> {
         let question = Question::position(position)?;
         let ready = self.engines.remove(&lines);
         let mut engine = ready.map_or_else(|| self.engine(lines), Ok)?;
-        let mut answer = engine.ask(&question, limit);
+        let mut answer = engine.query(&question, limit);
         if answer.as_ref().is_err_and(|failure| failure.kind != FailureKind::Cancelled) {
             engine = self.engine(lines)?;
-            answer = engine.ask(&question, limit);
+            answer = engine.query(&question, limit);
         }
         self.engines.insert(lines, engine);
         answer

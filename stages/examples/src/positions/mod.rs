@@ -47,7 +47,7 @@ pub struct Positions {
     /// Positions that were read.
     pub read: u64,
     /// Positions without a legal move.
-    pub over: u64,
+    pub games_over: u64,
     /// Boards that were there before, with the same side to move and the same rights.
     pub repeated: u64,
     /// Boards of the items of the input `apart`.
@@ -87,7 +87,7 @@ impl Positions {
             context.check_cancelled()?;
         }
         if position.legal_moves().is_empty() {
-            self.over += 1;
+            self.games_over += 1;
         } else if self.of_items.contains(position) {
             self.apart += 1;
         } else if self.seen.insert(position.clone()) {
@@ -101,6 +101,6 @@ impl Positions {
 
     /// The positions that were left out, by reason.
     pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
-        BTreeMap::from([("apart", self.apart), ("game_over", self.over), ("repeated", self.repeated)])
+        BTreeMap::from([("apart", self.apart), ("game_over", self.games_over), ("repeated", self.repeated)])
     }
 }

@@ -48,8 +48,11 @@ fn whole_moves_are_the_greedy_answers_of_all_plies() {
     let bench = Bench::new(&games).model(Task::Moves, "gpt", "d32/l1", 5);
     let outcome = bench.run(&[]);
     let moves = finding(&outcome, "moves").unwrap();
-    let model =
-        cwm_inside::Model::open(&bench.path("checkpoint"), cwm_inside::WeightsOf::Trained, &cwm_models::device::cpu());
+    let model = cwm_inside::Model::open(
+        &bench.path("checkpoint"),
+        cwm_inside::WeightsSource::Trained,
+        &cwm_models::device::cpu(),
+    );
     let model = model.unwrap();
     let expected = |words: &[u16]| {
         let tokens = cwm_models::Tokens::padded([words], 0);

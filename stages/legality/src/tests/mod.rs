@@ -7,7 +7,7 @@ use cwm_encoding::PlainMove;
 use cwm_findings::Finding;
 use cwm_inside::Task;
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside_rows::{Legality as Row, LegalityOf, LegalityReader};
+use cwm_inside_rows::{Legality as Row, LegalityDescription, LegalityReader};
 use tempfile::{TempDir, tempdir};
 
 use crate::Legality;
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-fn read(outcome: &Outcome) -> (LegalityOf, Vec<Row>) {
+fn read(outcome: &Outcome) -> (LegalityDescription, Vec<Row>) {
     let reader = LegalityReader::open(&outcome.outputs["legality"]).unwrap();
     (reader.description().clone(), reader.map(Result::unwrap).collect())
 }

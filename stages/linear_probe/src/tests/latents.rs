@@ -9,7 +9,7 @@ use cwm_contract::{Failure, Value};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, TrainedAutoencoder};
 use cwm_inside::linear_probe::Probes;
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsOf};
+use cwm_inside::{Model, Task, WeightsSource};
 use cwm_models::device;
 
 use crate::LinearProbe;
@@ -41,7 +41,7 @@ fn directions_of_latents_are_decoded() {
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l2", 4).unwrap();
     sample::write_train_and_test(&train, &test).unwrap();
-    let model = Model::open(&checkpoint, WeightsOf::Trained, &device::cpu()).unwrap();
+    let model = Model::open(&checkpoint, WeightsSource::Trained, &device::cpu()).unwrap();
     let trained = write_autoencoder(&folder.path().join("autoencoder"), 32, model.digest());
     for method in ["linear", "difference"] {
         let outcome = run(folder.path(), method).unwrap();

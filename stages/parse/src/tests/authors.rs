@@ -5,19 +5,19 @@ use cwm_contract::testing::{Outcome, shared};
 use cwm_encoding::{EnPassant, LABELS, PlainMove, START, replay_into};
 use tempfile::tempdir;
 
-use super::{Kept, MOVES, counts, dropped, game, games, golden, parse, parse_text};
+use super::{KeptGame, MOVES, counts, dropped, game, games, golden, parse, parse_text};
 
 fn rules(name: &str) -> (&'static str, Value) {
     ("rules", Value::Text(name.into()))
 }
 
-fn tokens(game: &Kept) -> Vec<u16> {
+fn tokens(game: &KeptGame) -> Vec<u16> {
     let moves = game.moves.iter().map(|&packed| PlainMove::from_packed(packed).unwrap().token());
     std::iter::once(START).chain(moves).collect()
 }
 
 /// The labels that the game carries, else those of a replay.
-fn labels(game: &Kept) -> Vec<u8> {
+fn labels(game: &KeptGame) -> Vec<u8> {
     let tokens = tokens(game);
     game.labels.clone().unwrap_or_else(|| {
         let mut labels = vec![0; tokens.len() * LABELS];
@@ -26,7 +26,7 @@ fn labels(game: &Kept) -> Vec<u8> {
     })
 }
 
-fn run(folder: &std::path::Path, text: &str) -> (Outcome, Vec<Kept>) {
+fn run(folder: &std::path::Path, text: &str) -> (Outcome, Vec<KeptGame>) {
     let outcome = parse_text(folder, text.as_bytes(), &[rules("authors")]).unwrap();
     let games = games(&outcome);
     (outcome, games)

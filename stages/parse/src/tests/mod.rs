@@ -56,7 +56,7 @@ fn parse_text(folder: &Path, text: &[u8], parameters: &[(&str, Value)]) -> Resul
 
 /// A kept game.
 #[derive(Debug, PartialEq)]
-struct Kept {
+struct KeptGame {
     index: u64,
     id: String,
     site: String,
@@ -65,9 +65,9 @@ struct Kept {
     labels: Option<Vec<u8>>,
 }
 
-fn games(outcome: &Outcome) -> Vec<Kept> {
+fn games(outcome: &Outcome) -> Vec<KeptGame> {
     let games = Games::open(&outcome.outputs["games"]).unwrap();
-    let kept = |game: GameRow<'_>| Kept {
+    let kept = |game: GameRow<'_>| KeptGame {
         index: game.index,
         id: game.id.to_owned(),
         site: game.site.to_owned(),

@@ -183,28 +183,28 @@ fn compress(bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
 
 /// All results of reading a file: the outcome of each game, and the error at the end.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
-    games: Vec<Told>,
+struct FileOutcome {
+    games: Vec<OwnedOutcome>,
     end: Option<String>,
 }
 
 #[derive(Debug, PartialEq)]
-enum Told {
+enum OwnedOutcome {
     Kept { id: String, site: String, result: String, moves: Vec<u16> },
     Dropped { number: u64, reason: &'static str, offset: u64, seen: Option<Box<str>> },
 }
 
-impl Said {
+impl FileOutcome {
     fn add(&mut self, parsed: &ParsedBlock) {
         self.games.extend(parsed.outcomes().map(|outcome| match outcome {
-            GameOutcome::Kept(game) => {
+            GameOutcome::Row(game) => {
                 assert!(game.labels.is_none());
                 let [id, site, result] = [game.id, game.site, game.result].map(str::to_owned);
-                Told::Kept { id, site, result, moves: game.moves.to_vec() }
+                OwnedOutcome::Kept { id, site, result, moves: game.moves.to_vec() }
             }
-            GameOutcome::Dropped(number, drop) => {
+            GameOutcome::Drop(number, drop) => {
                 let (reason, seen) = (drop.reason.name(), drop.seen.clone());
-                Told::Dropped { number, reason, offset: drop.offset, seen }
+                OwnedOutcome::Dropped { number, reason, offset: drop.offset, seen }
             }
         }));
     }
@@ -214,8 +214,8 @@ fn rules() -> Rules {
     Rules { min_plies: 4, ids: IdScheme::Site }
 }
 
-fn read_with(path: &Path, cores: usize) -> Said {
-    let mut said = Said::default();
+fn read_with(path: &Path, cores: usize) -> FileOutcome {
+    let mut said = FileOutcome::default();
     let files = [path.to_owned()];
     let ended = read_all(&files, &Arc::default(), &rules(), cores, |_, parsed| {
         said.add(parsed);
@@ -229,11 +229,11 @@ fn read_with(path: &Path, cores: usize) -> Said {
 }
 
 /// The same on one thread with blocks of another size, and how long the text is that was read.
-fn read_in_small_blocks(path: &Path, block_bytes: usize) -> (Said, u64) {
-    let mut said = Said::default();
+fn read_in_small_blocks(path: &Path, block_bytes: usize) -> (FileOutcome, u64) {
+    let mut said = FileOutcome::default();
     let source = match PgnSource::open(path, &Arc::<Meter>::default()) {
         Ok(source) => source,
-        Err(error) => return (Said { end: Some(error.to_string()), ..said }, 0),
+        Err(error) => return (FileOutcome { end: Some(error.to_string()), ..said }, 0),
     };
     std::thread::scope(|scope| {
         let mut blocks = Blocks::with_sizes(Text::spawn(scope, source, 1), block_bytes, MAX_GAME_BYTES);
@@ -269,11 +269,11 @@ fn check(path: &Path, random: &mut Random) {
     assert_eq!(read_with(path, 3), said, "with three threads");
     for told in &said.games {
         match told {
-            Told::Dropped { number, offset, .. } => {
+            OwnedOutcome::Dropped { number, offset, .. } => {
                 assert!(*number >= 1 && *number <= said.games.len() as u64);
                 assert!(*offset <= length, "offset {offset} in {length} bytes");
             }
-            Told::Kept { moves, .. } => {
+            OwnedOutcome::Kept { moves, .. } => {
                 let mut position = Chess::default();
                 for packed in moves {
                     let PlainMove { from, to, promotion } = PlainMove::from_packed(*packed).unwrap();
@@ -290,7 +290,7 @@ fn check(path: &Path, random: &mut Random) {
 fn check_by_the_authors_rules(path: &Path) {
     let read = authors::read_all(&[path.to_owned()], &Arc::default(), &rules(), |_, parsed| {
         for outcome in parsed.outcomes() {
-            if let GameOutcome::Kept(game) = outcome {
+            if let GameOutcome::Row(game) = outcome {
                 assert!(game.labels.is_none_or(|labels| labels.len() == (game.moves.len() + 1) * LABELS));
                 assert!(game.moves.iter().all(|&packed| PlainMove::from_packed(packed).is_some()));
             }

@@ -77,8 +77,8 @@ impl TerminationHeuristics {
     }
 
     /// Returns the reason if the game stops here without being over.
-    fn stops(&self, to_move: Color, player: &Player, plies: usize, random: &mut impl Random) -> Option<GameEnd> {
-        if self.losing_streak[to_move] >= 2 && random.below(1_000) < player.resigns {
+    fn early_end(&self, to_move: Color, player: &Player, plies: usize, random: &mut impl Random) -> Option<GameEnd> {
+        if self.losing_streak[to_move] >= 2 && random.below(1_000) < player.resign_permille {
             Some(GameEnd::Resignation)
         } else if plies >= EARLIEST_FORFEIT && random.below(FORFEITS) < plies as u32 {
             Some(GameEnd::TimeForfeit)
@@ -100,7 +100,7 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
     let (finish, result) = loop {
         let legal = play.position().legal_moves();
         let to_move = play.position().turn();
-        if let Some(ending) = play.ending(&legal, DrawRules::Reached) {
+        if let Some(ending) = play.ending(&legal, DrawRules::OnBoard) {
             break (GameEnd::Rule(ending), play.result(ending));
         }
         if moves.len() >= rules.max_plies as usize {
@@ -112,11 +112,14 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
             Some(m) => m,
             None => {
                 let player = players[to_move];
-                let depth =
-                    if random.below(1_000) < player.lapses { 1 } else { rules.depth + extension(play.position()) };
+                let depth = if random.below(1_000) < player.lapse_permille {
+                    1
+                } else {
+                    rules.depth + extension(play.position())
+                };
                 let candidates = candidates(&play, &legal, depth, player.margin());
                 heuristics.note(to_move, candidates[0].value);
-                match heuristics.stops(to_move, &player, moves.len(), random) {
+                match heuristics.early_end(to_move, &player, moves.len(), random) {
                     Some(GameEnd::Agreement) => break (GameEnd::Agreement, "1/2-1/2"),
                     // Who cannot win by any series of moves does not win on time either.
                     Some(GameEnd::TimeForfeit) if play.position().has_insufficient_material(!to_move) => {

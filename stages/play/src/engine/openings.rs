@@ -6,7 +6,7 @@ use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position};
 
 /// At each ply of the book the player thinks for himself so many times in a hundred.
-const OWN_WAYS: u32 = 5;
+const LEAVE_BOOK_PERCENT: u32 = 5;
 
 /// The book, ready for use.
 pub struct Openings(Vec<(u32, Vec<Move>)>);
@@ -35,7 +35,7 @@ impl Openings {
     pub fn choose(&self, played: &[Move], random: &mut impl Random) -> Option<Move> {
         let fitting = || self.0.iter().filter(|(_, line)| line.starts_with(played));
         let total: u32 = fitting().map(|(weight, _)| weight).sum();
-        if total == 0 || random.below(100) < OWN_WAYS {
+        if total == 0 || random.below(100) < LEAVE_BOOK_PERCENT {
             return None;
         }
         let mut drawn = random.below(total);

@@ -17,9 +17,9 @@ pub struct Player {
     /// A move that is worse than the best by so many centipawns is half as likely to be played as the best.
     pub tolerance: i32,
     /// Probability, in thousandths, that the player does not look at the opponent's answer.
-    pub lapses: u32,
+    pub lapse_permille: u32,
     /// Probability, in thousandths a move, that the player gives up a game that looks hopeless.
-    pub resigns: u32,
+    pub resign_permille: u32,
 }
 
 /// Two players of about equal rating. `temperature` is the tolerance of a player rated 1500.
@@ -41,9 +41,9 @@ impl Player {
             // 1.8 times the temperature for the weakest, a tenth of it for the strongest.
             tolerance: (temperature * (100 + weakness) / 1_000).max(1) as i32,
             // 1 move in 2 to 1 move in 50.
-            lapses: 20 + weakness / 4,
+            lapse_permille: 20 + weakness / 4,
             // The stronger the sooner.
-            resigns: (rating - WEAKEST / 2) / 9,
+            resign_permille: (rating - WEAKEST / 2) / 9,
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_move_worse_by_the_tolerance_is_half_as_likely() {
         assert!(WEIGHTS[8].abs_diff(32_768) < 10 && WEIGHTS[56].abs_diff(512) < 10, "{WEIGHTS:?}");
-        let player = Player { rating: 1_500, tolerance: 40, lapses: 0, resigns: 0 };
+        let player = Player { rating: 1_500, tolerance: 40, lapse_permille: 0, resign_permille: 0 };
         let moves = Chess::new().legal_moves();
         let candidates = [(0, 100), (1, 60)].map(|(i, value)| Candidate { chosen: moves[i], value });
         let mut stream = GameStream::new("test", "0", 0);
@@ -105,8 +105,8 @@ mod tests {
         let (weak, strong) = (Player::new(800, 30), Player::new(2_400, 30));
         assert!(
             weak.tolerance > strong.tolerance
-                && weak.lapses > strong.lapses
-                && weak.resigns < strong.resigns
+                && weak.lapse_permille > strong.lapse_permille
+                && weak.resign_permille < strong.resign_permille
                 && strong.tolerance > 0
         );
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::Value;
 use shakmaty::{Chess, Position};
 
-use super::{PREFERENCES, Read, read, trial};
+use super::{PREFERENCES, ParsedGame, read, trial};
 use crate::Play;
 
 /// Games of each statistic; the bounds below are many standard errors wide.
@@ -68,7 +68,7 @@ fn promotions_are_to_all_four_kinds_and_castling_is_on_both_wings() {
 }
 
 /// Every game of a policy, position by position: the position before each move, and how the move is written.
-fn plies(game: &Read) -> Vec<(Chess, String)> {
+fn plies(game: &ParsedGame) -> Vec<(Chess, String)> {
     let mut position = Chess::new();
     let ply = |san: &String| {
         let before = position.clone();

@@ -6,7 +6,7 @@ use cwm_reasoning::{ReasoningTask, RewardOptions};
 use cwm_speech::COUNT;
 use cwm_training::Task;
 
-use crate::micro_batch::Cutting;
+use crate::micro_batch::MicroBatchOptions;
 use crate::policy::Policy;
 use crate::probe::{BOARDS, made_up_items};
 use crate::questions::Question;
@@ -30,21 +30,22 @@ fn with_equal_weights_the_ratio_is_exactly_one_in_every_family() {
             let words: Vec<u16> = (0..2 + (question + 3 * number) % 7)
                 .map(|t| ((question * 31 + number * 7 + t * 11) % usize::from(COUNT)) as u16)
                 .collect();
-            let mut judged = questions[question].verifier.judge("", &RewardOptions::default());
-            judged.reward = (question * 5 + number * 3 % 4) as f64 / 10.0;
-            Rollout { text: String::new(), words, judged }
+            let mut judgement = questions[question].verifier.judge("", &RewardOptions::default());
+            judgement.reward = (question * 5 + number * 3 % 4) as f64 / 10.0;
+            Rollout { text: String::new(), words, judgement }
         };
         let group = |question: usize| Group {
             question: &questions[question],
             rollouts: (0..4).map(|number| answer(question, number)).collect(),
         };
         let groups: Vec<Group<'_>> = (0..6).map(group).collect();
-        let cutting = Cutting { objective: Objective::DrGrpo, longest: 9, micro_batch_tokens: 120, padding: 0 };
-        let mut update = cutting.update(&groups);
-        assert!(update.learnt.len() > 2 && update.rest.is_empty(), "{}", update.learnt.len());
+        let micro_batch_options =
+            MicroBatchOptions { objective: Objective::DrGrpo, longest: 9, micro_batch_tokens: 120, padding: 0 };
+        let mut update = micro_batch_options.update(&groups);
+        assert!(update.with_signal.len() > 2 && update.without_signal.is_empty(), "{}", update.with_signal.len());
         let device = device::cpu();
         let device_weights = DeviceWeights::new(&weights, &device);
-        for batch in &mut update.learnt {
+        for batch in &mut update.with_signal {
             batch.old = policy.measure(&device_weights, batch).log_probabilities;
             let pass = ForwardPass::training(&device_weights, None);
             let losses = policy.loss(&pass, batch, 0).rows().clone().into_data();

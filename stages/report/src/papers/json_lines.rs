@@ -1,7 +1,7 @@
 //! Files with a JSON object a line, which several papers read.
 
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, de};
 
@@ -20,7 +20,7 @@ pub(crate) fn read<T: DeserializeOwned>(what: &str, inputs: &[GroupInput]) -> Re
             })
         };
         let lines = text.lines().enumerate().map(line).collect::<Result<_, _>>()?;
-        Ok((visible(&input.label.to_string()), lines))
+        Ok((escape_controls(&input.label.to_string()), lines))
     };
     inputs.iter().map(read_one).collect()
 }

@@ -5,14 +5,14 @@ use std::io::BufReader;
 
 use cwm_answers::{Answer, AnswersReader, Grade, Grades, Run};
 use cwm_contract::{Context, Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use cwm_questions::{Item, UnknownTasks, read_items};
 
 /// Characters of a text that are shown: of a response the last ones, where its answer is, otherwise the first.
 pub(crate) const LONGEST: usize = 2_000;
 
 /// Answers of a run to a task, at most.
-const EACH: usize = 3;
+const ANSWERS_PER_TASK: usize = 3;
 
 /// Answers of a run.
 pub(crate) struct PickedAnswers {
@@ -64,10 +64,10 @@ pub(crate) fn pick(
     let mut picked = Vec::new();
     for (run, of_run) in runs.into_iter().filter(|(_, of_run)| of_run.count > 0) {
         let mut shown = Vec::new();
-        for (order, grade) in in_turn(of_run.tasks) {
+        for (order, grade) in round_robin(of_run.tasks) {
             let missing = |what| {
-                let task_id = visible(&grade.task_id);
-                Failure::input(format!("the grades of {} have {task_id}, which no {what}", visible(&run)))
+                let task_id = escape_controls(&grade.task_id);
+                Failure::input(format!("the grades of {} have {task_id}, which no {what}", escape_controls(&run)))
                     .hint("give `report` the items and answers of its grades")
             };
             let item = items.get(&grade.task_id).cloned().ok_or_else(|| missing("items have"))?;
@@ -75,7 +75,7 @@ pub(crate) fn pick(
             let (run, answer) = answer.ok_or_else(|| missing("answers have"))?;
             shown.push(ShownAnswer { order, item, grade, answer, run });
         }
-        picked.push(PickedAnswers { run: visible(&run), count: of_run.count, answers: shown });
+        picked.push(PickedAnswers { run: escape_controls(&run), count: of_run.count, answers: shown });
     }
     Ok(picked)
 }
@@ -96,7 +96,7 @@ fn grades(
             }
             of_run.count += 1;
             match of_run.tasks.iter_mut().find(|(task, _)| *task == grade.task) {
-                Some((_, grades)) if grades.len() >= EACH => {}
+                Some((_, grades)) if grades.len() >= ANSWERS_PER_TASK => {}
                 Some((_, grades)) => grades.push((order, grade)),
                 None => of_run.tasks.push((grade.task.clone(), vec![(order, grade)])),
             }
@@ -106,7 +106,7 @@ fn grades(
 }
 
 /// Orders the grades: the first of every task, then the second, and so on.
-fn in_turn(tasks: Vec<(String, Vec<(usize, Grade)>)>) -> Vec<(usize, Grade)> {
+fn round_robin(tasks: Vec<(String, Vec<(usize, Grade)>)>) -> Vec<(usize, Grade)> {
     let mut all: Vec<_> = tasks.into_iter().flat_map(|(_, grades)| grades.into_iter().enumerate()).collect();
     all.sort_by_key(|(nth, (order, _))| (*nth, *order));
     all.into_iter().map(|(_, grade)| grade).collect()
@@ -124,8 +124,11 @@ pub(crate) fn items(context: &Context) -> Result<HashMap<String, Item>, Failure>
             if let Some(other) = items.insert(item.task_id.clone(), item.clone())
                 && other != item
             {
-                return Err(Failure::input(format!("there are two different items {}", visible(&item.task_id)))
-                    .hint("give `report` the items of one benchmark"));
+                return Err(Failure::input(format!(
+                    "there are two different items {}",
+                    escape_controls(&item.task_id)
+                ))
+                .hint("give `report` the items of one benchmark"));
             }
         }
     }
@@ -162,5 +165,5 @@ pub(crate) fn beginning(text: &str) -> String {
 
 /// The text, safe to show; its lines stay lines.
 pub(crate) fn lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+    text.lines().map(escape_controls).collect::<Vec<_>>().join("\n")
 }

@@ -11,7 +11,7 @@ use crate::synthetic::{ScoredLabel, scored};
 
 /// Returns true if there is a LaTeX with booktabs; else prints that the test is skipped, and panics if `CWM_REQUIRE`
 /// names `latex`.
-fn is_there() -> bool {
+fn is_latex_installed() -> bool {
     let found = Command::new("kpsewhich").args(["booktabs.sty", "graphicx.sty", "longtable.sty"]).output();
     let found = found.is_ok_and(|found| found.status.success())
         && Command::new("pdflatex").arg("--version").output().is_ok_and(|ran| ran.status.success());
@@ -95,7 +95,7 @@ fn with_long_names(folder: &Path) -> Trial {
 
 #[test]
 fn every_table_compiles() {
-    if !is_there() {
+    if !is_latex_installed() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn every_table_compiles() {
 
 #[test]
 fn no_text_is_a_command_to_latex() {
-    if !is_there() {
+    if !is_latex_installed() {
         return;
     }
     let folders: Vec<_> = HOSTILE.iter().map(|text| (tempfile::tempdir().unwrap(), text)).collect();

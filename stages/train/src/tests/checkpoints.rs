@@ -23,19 +23,19 @@ fn names(work: &Path) -> Vec<String> {
 }
 
 /// A work folder as a kill after step 8 of 9 leaves it: the curves, and checkpoints after steps 4 and 8.
-struct Killed {
+struct KilledRun {
     data: tempfile::TempDir,
     work: tempfile::TempDir,
     outputs: Vec<Vec<u8>>,
 }
 
-impl Killed {
+impl KilledRun {
     fn new() -> Self {
         let (data, work) = (data(), tempfile::tempdir().unwrap());
         run_until(work.path(), data.path(), never, 1).unwrap();
         let outputs = written(work.path());
         assert_eq!(names(work.path()), ["curves.jsonl", BEFORE, LAST]);
-        Killed { data, work, outputs }
+        KilledRun { data, work, outputs }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -64,7 +64,7 @@ fn find(bytes: &[u8], text: &str) -> usize {
 
 #[test]
 fn damage_anywhere_in_a_checkpoint_is_seen_and_the_one_before_serves() {
-    let killed = Killed::new();
+    let killed = KilledRun::new();
     let whole = std::fs::read(killed.path(LAST)).unwrap();
     let begin = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let size = (whole.len() - begin) / 4;
@@ -104,7 +104,7 @@ fn damage_anywhere_in_a_checkpoint_is_seen_and_the_one_before_serves() {
 
 #[test]
 fn curves_that_are_not_those_of_a_checkpoint_make_the_one_before_serve() {
-    let killed = Killed::new();
+    let killed = KilledRun::new();
     let curves = std::fs::read_to_string(killed.path("curves.jsonl")).unwrap();
     let (last, aside) = (format!("{LAST}.damaged"), format!("{BEFORE}.damaged"));
     // Where the line of step 7 begins, which the checkpoint after step 4 does not know.
@@ -132,7 +132,7 @@ fn curves_that_are_not_those_of_a_checkpoint_make_the_one_before_serve() {
 
 #[test]
 fn after_damage_what_is_kept_anew_stays() {
-    let killed = Killed::new();
+    let killed = KilledRun::new();
     let (last, aside) = (format!("{LAST}.damaged"), format!("{BEFORE}.damaged"));
     // Stopped at the second validation: after step 6 where the checkpoint after step 4 serves, else after step 3.
     for (damaged, step, left) in [
@@ -157,7 +157,7 @@ fn after_damage_what_is_kept_anew_stays() {
 
 #[test]
 fn what_cannot_be_read_is_a_failure_and_nothing_is_lost() {
-    let killed = Killed::new();
+    let killed = KilledRun::new();
     let curves = || std::fs::read(killed.path("curves.jsonl")).unwrap();
     let (before, lines) = (names(killed.work.path()), curves());
     // Whoever may read anything cannot read a folder as a file either.

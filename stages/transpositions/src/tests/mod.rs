@@ -4,7 +4,7 @@ use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_encoding::PlainMove;
-use cwm_inside_rows::{Transposition, TranspositionsOf, TranspositionsReader};
+use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsReader};
 use tempfile::{TempDir, tempdir};
 
 use crate::Transpositions;
@@ -40,7 +40,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-fn read(outcome: &Outcome) -> (TranspositionsOf, Vec<Transposition>) {
+fn read(outcome: &Outcome) -> (TranspositionsDescription, Vec<Transposition>) {
     let reader = TranspositionsReader::open(&outcome.outputs["transpositions"]).unwrap();
     (reader.description().clone(), reader.map(Result::unwrap).collect())
 }

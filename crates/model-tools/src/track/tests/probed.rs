@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Failure, TrackRequest};
 use cwm_encoding::{EnPassant, START, labels_of};
 use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, SQUARES, Target};
-use cwm_inside::{Model, WeightsOf};
+use cwm_inside::{Model, WeightsSource};
 use cwm_models::device;
 use cwm_models::parameters::Weights;
 use shakmaty::Chess;
@@ -37,7 +37,7 @@ pub fn initial_position(width: usize) -> LinearProbe {
 
 /// Writes linear probes of the model in `checkpoint`: of layer 0 `probe`, of layer 1 one that reads nothing.
 pub fn write(folder: &Path, checkpoint: &Path, probe: LinearProbe, change: impl FnOnce(&mut ProbesDescription)) {
-    let model = Model::open(checkpoint, WeightsOf::Trained, &device::cpu()).unwrap();
+    let model = Model::open(checkpoint, WeightsSource::Trained, &device::cpu()).unwrap();
     let nothing = LinearProbe::new(CLASSES, probe.width(), vec![0.0; probe.weight().len()]);
     let mut description = ProbesDescription {
         format: FORMAT,

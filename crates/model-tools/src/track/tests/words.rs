@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsOf};
+use cwm_inside::{Model, Task, WeightsSource};
 use cwm_models::checkpoint::{self, Description};
 use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
@@ -131,7 +131,7 @@ fn no_move_is_likelier_than_those_found() {
 fn a_model_of_another_form_is_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l1", 1).unwrap();
-    assert!(Model::open(folder.path(), WeightsOf::Trained, &device::cpu()).is_ok());
+    assert!(Model::open(folder.path(), WeightsSource::Trained, &device::cpu()).is_ok());
     let file = folder.path().join("model.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(file, text.replace("\"words\"", "\"board\"")).unwrap();

@@ -56,7 +56,7 @@ impl PositionScore {
 
 /// Counts over positions and games.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct LabelTotals {
     /// Positions counted.
     pub positions: u64,
     /// Labels that were right.
@@ -71,7 +71,7 @@ pub struct Tally {
     pub exact_games: u64,
 }
 
-impl Tally {
+impl LabelTotals {
     /// Counts the positions of one game, in order.
     pub fn add_game(&mut self, positions: &[PositionScore]) {
         for position in positions {
@@ -120,8 +120,8 @@ mod tests {
         let Some(file) = shared("parity/metrics.json") else { return };
         let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let bin = golden["bin_size"].as_u64().unwrap() as usize;
-        let mut whole = Tally::default();
-        let mut bins = std::collections::BTreeMap::<usize, Tally>::new();
+        let mut whole = LabelTotals::default();
+        let mut bins = std::collections::BTreeMap::<usize, LabelTotals>::new();
         let array = |value: &serde_json::Value| value.as_array().unwrap().clone();
         let bytes = |value: &serde_json::Value| -> Vec<u8> {
             array(value).iter().map(|label| label.as_u64().unwrap() as u8).collect()

@@ -11,7 +11,7 @@ use std::path::Path;
 pub use cross_entropy::{Targets, cross_entropy, denominator, loss};
 pub use cwm_encoding::{GROUPS, LABELS, LOGITS, LabelGroup};
 use cwm_encoding::{classes, first_logit};
-pub use metrics::{PositionScore, Tally};
+pub use metrics::{LabelTotals, PositionScore};
 pub use micro_batch::MicroBatch;
 pub use scoring::score;
 

@@ -1,5 +1,5 @@
-//! Attention of steps that go on from others, whose keys and values are known: causal. It turns nothing: queries and keys with rotary
-//! positions are turned before.
+//! Attention of steps that go on from others, whose keys and values are known: causal. It turns nothing: queries and keys with
+//! rotary positions are turned before.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::ops::product::{rounded_product, rounded_result};
 
 /// The place at which a sequence continues: after the first `steps` steps of a sequence that was passed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
+pub struct ContinuationPoint {
     /// The sequence, by its place in its batch.
     pub sequence: usize,
     /// The number of its steps that come first.
@@ -32,7 +32,7 @@ pub struct Earlier {
     /// Steps of each of these sequences, padding included.
     pub time: usize,
     /// The place at which each sequence of the batch continues.
-    pub after: Arc<[After]>,
+    pub after: Arc<[ContinuationPoint]>,
 }
 
 /// As [`super::attention`] for the steps of `qkv`, each of which sees all earlier ones of its sequence too. Without gradients.
@@ -50,7 +50,7 @@ pub fn continued(qkv: Tensor<2>, earlier: Earlier, shape: Shape, precision: Prec
 #[derive(Debug)]
 struct ContinuedKernel {
     time: usize,
-    after: Arc<[After]>,
+    after: Arc<[ContinuationPoint]>,
     shape: Shape,
     precision: Precision,
 }
@@ -81,7 +81,7 @@ impl Kernel<2> for ContinuedKernel {
         for head in 0..self.shape.heads {
             k.clear();
             v.clear();
-            let mut last = After { sequence: 0, steps: 0 };
+            let mut last = ContinuationPoint { sequence: 0, steps: 0 };
             for (sequence, (after, &steps)) in self.after.iter().zip(&*self.shape.lengths).enumerate() {
                 let (first, first_before) = (sequence * time, after.sequence * self.time);
                 // Sequences that go on from one are side by side.
@@ -145,7 +145,8 @@ fn decompose(qkv: Tensor<2>, earlier: Earlier, shape: &Shape, precision: Precisi
     let (k, v) = (with(k_before, k), with(v_before, v));
 
     let scores = rounded_product(q, k.swap_dims(2, 3), precision) / (head_width as f32).sqrt();
-    let is_unseen = |after: &After, i: usize, j: usize| if j < most { j >= after.steps } else { j - most > i };
+    let is_unseen =
+        |after: &ContinuationPoint, i: usize, j: usize| if j < most { j >= after.steps } else { j - most > i };
     let steps = most + time;
     let of_row = |after, i| (0..steps).map(move |j| is_unseen(after, i, j));
     let unseen = earlier.after.iter().flat_map(|after| (0..time).flat_map(move |i| of_row(after, i)));

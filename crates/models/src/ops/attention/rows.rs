@@ -27,8 +27,8 @@ impl Columns {
         }
     }
 
-    /// Sets the first `count` elements of `into` to the products of `x` with as many rows, each the same bits as `dot`. Elements up to
-    /// the next multiple of [`LANES`] have no meaning afterwards.
+    /// Sets the first `count` elements of `into` to the products of `x` with as many rows, each the same bits as `dot`. Elements
+    /// up to the next multiple of [`LANES`] have no meaning afterwards.
     ///
     /// # Panics
     /// There are fewer rows, or `into` does not have these elements: a mistake of the caller's.

@@ -167,9 +167,16 @@ fn faulty_rows_are_left_out_for_a_reason() {
     ]
     .concat();
     let (puzzles, faults) = puzzles(&text);
-    use PuzzleFault::{Cut, Fen, IllegalMove, NoSolution, Unreadable};
-    let expected =
-        [(2, Unreadable), (3, Fen), (4, NoSolution), (5, NoSolution), (6, IllegalMove), (7, IllegalMove), (9, Cut)];
+    use PuzzleFault::{Fen, IllegalMove, NoSolution, Truncated, Unreadable};
+    let expected = [
+        (2, Unreadable),
+        (3, Fen),
+        (4, NoSolution),
+        (5, NoSolution),
+        (6, IllegalMove),
+        (7, IllegalMove),
+        (9, Truncated),
+    ];
     assert_eq!(faults, expected);
     assert_eq!(puzzles.iter().map(|puzzle| puzzle.has_impossible_right).collect::<Vec<_>>(), [false, true]);
     assert_eq!(puzzles[0].themes, ["mateIn1", "short"]);

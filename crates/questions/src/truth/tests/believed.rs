@@ -10,7 +10,7 @@ use shakmaty::{Setup, Square};
 use crate::golden::{lines, published};
 use crate::truth::chess_of_fen;
 use crate::truth::tests::entries;
-use crate::truth::{Keys, Position, believed_answer, believed_position, key, on_position, target_square};
+use crate::truth::{Keys, Position, answer_in_position, key, predicted_answer, predicted_position, target_square};
 use crate::{Category, Task};
 
 #[derive(Deserialize)]
@@ -49,22 +49,22 @@ fn golden_beliefs_have_their_answers_and_verdicts() {
     for row in rows {
         let square = Some(row.square.parse().unwrap());
         let setup = row.believed.parse::<Fen>().unwrap().into_setup();
-        let believed = believed_position(&labels(&setup));
+        let believed = predicted_position(&labels(&setup));
         let answers = row.answers.unwrap_or_default();
         assert_eq!(believed.is_some(), !answers.is_empty(), "{}", row.believed);
         if let Some(believed) = &believed {
             assert_eq!(answers.len(), 14);
             for (task, expected) in answers {
-                let found = believed_answer(Task::of_name(&task).unwrap(), square, believed, Keys::Published).unwrap();
+                let found = predicted_answer(Task::of_name(&task).unwrap(), square, believed, Keys::Published).unwrap();
                 assert_eq!(found, expected, "{task} of {}", row.believed);
             }
         }
         let truth = Position::of_fen(&row.fen).unwrap();
         for (task, expected) in row.correct {
             let task = Task::of_name(&task).unwrap();
-            let key = on_position(task, &truth, square, Keys::Published).unwrap();
+            let key = answer_in_position(task, &truth, square, Keys::Published).unwrap();
             let answer =
-                believed.as_ref().and_then(|believed| believed_answer(task, square, believed, Keys::Published));
+                believed.as_ref().and_then(|believed| predicted_answer(task, square, believed, Keys::Published));
             let is_correct = answer.is_some_and(|answer| entries(&answer) == entries(&key));
             assert_eq!(is_correct, expected, "{task} of {}", row.fen);
         }
@@ -84,8 +84,8 @@ fn who_believes_the_truth_answers_every_item_right() {
             let key = key(&item, keys).unwrap().unwrap();
             let fen = if item.input.contains('|') { &key } else { &item.input };
             let labels = labels_of(&chess_of_fen(fen).unwrap().0, EnPassant::Always);
-            let believed = believed_position(&labels).unwrap();
-            let answer = believed_answer(task, target_square(&item).unwrap(), &believed, keys);
+            let believed = predicted_position(&labels).unwrap();
+            let answer = predicted_answer(task, target_square(&item).unwrap(), &believed, keys);
             let key = if key.is_empty() { "none" } else { key.as_str() };
             assert_eq!(answer.as_deref(), Some(key), "{}", item.task_id);
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use shakmaty::{Chess, Move, Position as _};
 
 use crate::truth::uci::{Uci, moves_text};
-use crate::truth::{Keys, Position, believed_answer, believed_position, fen_after, key, legal};
+use crate::truth::{Keys, Position, fen_after, key, legal, predicted_answer, predicted_position};
 use crate::{Task, golden};
 
 fn text(moves: Vec<Move>) -> String {
@@ -51,10 +51,10 @@ proptest! {
     ) {
         (labels[kings.0], labels[kings.1]) = (6, 12);
         let labels: [u8; LABELS] = labels.try_into().unwrap();
-        let position = believed_position(&labels).unwrap();
+        let position = predicted_position(&labels).unwrap();
         for task in Task::all() {
             for keys in [Keys::Published, Keys::Sound] {
-                let _ = believed_answer(task, Some(shakmaty::Square::new(square)), &position, keys);
+                let _ = predicted_answer(task, Some(shakmaty::Square::new(square)), &position, keys);
             }
         }
         prop_assert_eq!(position.fen().split(' ').count(), 6);
@@ -63,16 +63,16 @@ proptest! {
     #[test]
     fn any_labels_are_taken(labels in proptest::collection::vec(any::<u8>(), LABELS)) {
         let labels: [u8; LABELS] = labels.try_into().unwrap();
-        let _ = believed_position(&labels);
+        let _ = predicted_position(&labels);
     }
 
     #[test]
     fn a_label_that_is_no_class_is_no_position(square in 0usize..64, class in 13u8..) {
         let mut labels = [0; LABELS];
         (labels[square], labels[(square + 9) % 64], labels[(square + 19) % 64]) = (0, 6, 12);
-        prop_assert!(believed_position(&labels).is_some());
+        prop_assert!(predicted_position(&labels).is_some());
         labels[square] = class;
-        prop_assert!(believed_position(&labels).is_none());
+        prop_assert!(predicted_position(&labels).is_none());
     }
 }
 

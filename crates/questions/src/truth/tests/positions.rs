@@ -9,7 +9,7 @@ use shakmaty::Square;
 use crate::Task;
 use crate::golden::lines;
 use crate::truth::tests::entries;
-use crate::truth::{Keys, Position, fen_after, on_position, piece_name};
+use crate::truth::{Keys, Position, answer_in_position, fen_after, piece_name};
 
 #[derive(Deserialize)]
 struct Row {
@@ -48,7 +48,7 @@ fn golden_positions_have_every_truth() {
     assert_eq!(rows.len(), 145);
     for row in rows {
         let position = Position::of_fen(&row.fen).unwrap();
-        let truth = |task, square, keys| on_position(task, &position, square, keys).unwrap();
+        let truth = |task, square, keys| answer_in_position(task, &position, square, keys).unwrap();
         let check = |task: Task, square: Option<Square>, keys, expected: &[String]| {
             assert_eq!(truth(task, square, keys), expected.join(", "), "{task} {square:?} {keys:?} of {}", row.fen);
         };

@@ -5,15 +5,15 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::attempt::read;
-use super::fault::{Fault, TransientFault};
 use super::key::ServerKey;
 use super::lines::Lines;
-use super::refusal::{of_status, words_of};
+use super::refusal::{of_status, printable_text};
 use super::reply::Reply;
+use super::server_error::{ServerError, TransientError};
 
 const LONGEST: usize = 2_000;
 
-fn read_all(response: &str) -> Result<Reply, Fault> {
+fn read_all(response: &str) -> Result<Reply, ServerError> {
     read(&mut Lines::new(response.as_bytes(), LONGEST, Duration::from_secs(3_600)), LONGEST, &ServerKey::none())
 }
 
@@ -23,9 +23,9 @@ fn key() -> ServerKey {
 }
 
 #[track_caller]
-fn again(result: Result<Reply, Fault>) -> TransientFault {
+fn again(result: Result<Reply, ServerError>) -> TransientError {
     match result {
-        Err(Fault::Transient(again)) => again,
+        Err(ServerError::Transient(again)) => again,
         other => panic!("{other:?}"),
     }
 }
@@ -106,9 +106,9 @@ fn an_error_within_a_response_is_one() {
     let coded = again(read_all("{\"error\":{\"message\":\"slow down\",\"code\":429}}"));
     assert_eq!((coded.fault, coded.is_shared), ("rate_limit", true));
     let fatal = read_all("{\"error\":{\"message\":\"no credits\",\"code\":402}}");
-    assert!(matches!(fatal, Err(Fault::Fatal(failure)) if failure.message.contains("no credits")));
+    assert!(matches!(fatal, Err(ServerError::Fatal(failure)) if failure.message.contains("no credits")));
     let of_key = read_all("{\"error\":{\"message\":\"no such key\",\"code\":401}}");
-    assert!(matches!(of_key, Err(Fault::Key(failure)) if failure.message.contains("no such key")));
+    assert!(matches!(of_key, Err(ServerError::Key(failure)) if failure.message.contains("no such key")));
 }
 
 #[test]
@@ -117,35 +117,38 @@ fn statuses_are_told_apart() {
         of_status(&code.to_string(), code, None, after.map(Duration::from_secs), body.as_bytes(), &ServerKey::none())
     };
     for code in [408, 409, 425, 429, 500, 502, 503, 529] {
-        assert!(matches!(of(code, None, ""), Fault::Transient(again) if again.is_shared), "{code}");
+        assert!(matches!(of(code, None, ""), ServerError::Transient(again) if again.is_shared), "{code}");
     }
     for code in [400, 402, 404, 413, 418, 422] {
-        assert!(matches!(of(code, None, "no"), Fault::Fatal(_)), "{code}");
+        assert!(matches!(of(code, None, "no"), ServerError::Fatal(_)), "{code}");
     }
-    assert!([401, 403].iter().all(|code| matches!(of(*code, None, "no"), Fault::Key(_))));
+    assert!([401, 403].iter().all(|code| matches!(of(*code, None, "no"), ServerError::Key(_))));
     let used_up = "{\"error\":{\"message\":\"You exceeded your current quota\",\"code\":\"insufficient_quota\"}}";
-    assert!(matches!(of(429, Some(1), used_up), Fault::Fatal(_)));
+    assert!(matches!(of(429, Some(1), used_up), ServerError::Fatal(_)));
     let per_minute = "{\"error\":{\"message\":\"You exceeded your current quota: requests per minute\"}}";
     assert!(
-        matches!(of(429, Some(7), per_minute), Fault::Transient(again) if again.after == Some(Duration::from_secs(7)))
+        matches!(of(429, Some(7), per_minute), ServerError::Transient(again) if again.after == Some(Duration::from_secs(7)))
     );
-    assert!(matches!(of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"), Fault::TooLong(_)));
+    assert!(matches!(
+        of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"),
+        ServerError::TooLong(_)
+    ));
     let redirect = of_status("302 Found", 302, Some("http://elsewhere/"), None, b"", &ServerKey::none());
     assert!(
-        matches!(redirect, Fault::Fatal(failure) if failure.message == "the server redirects to `http://elsewhere/`")
+        matches!(redirect, ServerError::Fatal(failure) if failure.message == "the server redirects to `http://elsewhere/`")
     );
 }
 
 #[test]
 fn words_are_short_and_harmless() {
-    assert_eq!(words_of(" a\n\tb\u{1b}[31m", &ServerKey::none()), "a b\\u{1b}[31m");
-    assert!(words_of(&"x".repeat(10_000), &ServerKey::none()).chars().count() <= 301);
+    assert_eq!(printable_text(" a\n\tb\u{1b}[31m", &ServerKey::none()), "a b\\u{1b}[31m");
+    assert!(printable_text(&"x".repeat(10_000), &ServerKey::none()).chars().count() <= 301);
 }
 
 #[test]
 fn no_part_of_the_key_is_left() {
     // The cut at 300 characters is within the key.
-    let words = words_of(&format!("{} sk-0123456789", "x".repeat(290)), &key());
+    let words = printable_text(&format!("{} sk-0123456789", "x".repeat(290)), &key());
     assert!(words.ends_with("x (key)"), "{words}");
     let of_key = "{\"model\":\"m-sk-0123456789\",\"choices\":[{\"message\":{\"content\":\"a\",\"reasoning\":\"sk-0123456789\"},\
                   \"finish_reason\":\"sk-0123456789\"}]}";

@@ -33,7 +33,7 @@ fn the_authors_metrics_come_out() {
                     sum.ln() - if labels[label] == target[label] { 3.0 } else { 0.0 }
                 };
                 let loss = Some((0..LABELS).map(of).sum::<f64>() / LABELS as f64);
-                rows.push(Said { game: game as usize, t: t as i64, labels, loss });
+                rows.push(PredictionRow { game: game as usize, t: t as i64, labels, loss });
             }
             game += 1;
         }

@@ -10,15 +10,15 @@ fn every_fault_is_an_error_in_words() {
     let folder = folder.path();
     dataset(folder, &games());
     let path = folder.join("predictions");
-    let told = |change: &dyn Fn(&mut Vec<Said>)| {
-        let mut rows = said();
+    let told = |change: &dyn Fn(&mut Vec<PredictionRow>)| {
+        let mut rows = prediction_rows();
         change(&mut rows);
         plain(&path, &rows);
         let failure = score(folder, 2, &[]).err().expect("a failure");
         assert_eq!(failure.kind, FailureKind::Input);
         failure.message
     };
-    let check = |change: &dyn Fn(&mut Vec<Said>), message: &str| assert_eq!(told(change), message);
+    let check = |change: &dyn Fn(&mut Vec<PredictionRow>), message: &str| assert_eq!(told(change), message);
     // 9 games of 31, 28, 25, 22, 19, 31, 28, 25 and 22 positions.
     check(
         &|rows| rows.retain(|row| row.game != 2 && !(row.game == 1 && row.t == 5)),
@@ -44,7 +44,7 @@ fn every_fault_is_an_error_in_words() {
 #[test]
 fn files_of_another_form_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
-    let (folder, rows) = (folder.path(), said());
+    let (folder, rows) = (folder.path(), prediction_rows());
     dataset(folder, &games());
     let path = folder.join("predictions");
     let told = |columns: Vec<(&str, ArrayRef)>| {
@@ -117,7 +117,7 @@ fn files_of_another_form_are_refused_in_words() {
 fn a_checkpoint_and_predictions_have_parameters_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     dataset(folder.path(), &games());
-    plain(&folder.path().join("predictions"), &said());
+    plain(&folder.path().join("predictions"), &prediction_rows());
     model(folder.path(), |_| {});
     let text = |name: &'static str, value: &str| (name, Value::Text(value.into()));
     let options = BTreeMap::from([("scan".to_owned(), Value::Text("sequential".into()))]);
@@ -151,7 +151,7 @@ fn an_id_of_several_games_names_none() {
         writer.push(DatasetRow { index, id: "game0", tokens: &[START], result: "*", labels: None }).unwrap();
     }
     writer.finish().unwrap();
-    plain(&folder.path().join("predictions"), &said()[..1]);
+    plain(&folder.path().join("predictions"), &prediction_rows()[..1]);
     let message = score(folder.path(), 1, &[]).err().unwrap().message;
     assert_eq!(
         message,

@@ -2,9 +2,9 @@
 
 use askama::Template;
 use cwm_contract::Failure;
-use cwm_page::{Widget, visible};
+use cwm_page::{Widget, escape_controls};
 use cwm_policy::actions::move_of;
-use cwm_policy::answers::{Notation, Reading, read};
+use cwm_policy::answers::{MoveReading, Notation, read};
 use cwm_policy::inputs::board::Board;
 
 use super::groups::Group;
@@ -54,7 +54,7 @@ struct Arrow {
 /// A mistake of ours.
 pub(crate) fn boards(groups: &[Group]) -> Result<Option<Widget>, Failure> {
     let drawn = |group: &Group| {
-        let heading = format!("{}, {}", group.test, group.kind.words());
+        let heading = format!("{}, {}", group.test, group.kind.name());
         (heading, shown(group).map(drawn).collect::<Vec<_>>())
     };
     let groups: Vec<_> = groups.iter().map(drawn).filter(|(_, boards)| !boards.is_empty()).collect();
@@ -69,22 +69,22 @@ pub(crate) fn boards(groups: &[Group]) -> Result<Option<Widget>, Failure> {
 }
 
 fn drawn(shown: ShownPosition) -> DrawnBoard {
-    let asked = shown.asked();
+    let asked = shown.position();
     let turn = if asked.fen.split(' ').nth(1) == Some("b") { "Black" } else { "White" };
     let ply = asked.t.map_or(String::new(), |t| format!("Ply {t}, "));
     let answers: Vec<Answer> = shown.answers().collect();
     let best = shown.best();
     let named = |answer: &Answer| {
-        let sign = match answer.word() {
+        let sign = match answer.class() {
             "best" => "★",
             "legal" => "·",
             _ => "✗",
         };
-        [sign.to_owned(), answer.arm.clone(), visible(answer.text), answer.word().to_owned()]
+        [sign.to_owned(), answer.arm.clone(), escape_controls(answer.text), answer.class().to_owned()]
     };
     DrawnBoard {
         heading: format!("{ply}{turn} to move"),
-        fen: visible(&asked.fen),
+        fen: escape_controls(&asked.fen),
         pieces: placed(&asked.fen),
         arrows: arrows(&asked.fen, best.as_deref(), &answers),
         answers: answers.iter().map(named).collect(),
@@ -97,7 +97,7 @@ fn arrows(fen: &str, best: Option<&str>, answers: &[Answer]) -> Vec<Arrow> {
     let mut moves: Vec<(usize, String, Vec<&str>)> =
         best.map(|best| (0, best.to_owned(), Vec::new())).into_iter().collect();
     for answer in answers {
-        let (kind, uci) = match (answer.word(), best) {
+        let (kind, uci) = match (answer.class(), best) {
             ("best", Some(best)) => (0, Some(best.to_owned())),
             ("legal" | "best", _) => (1, in_uci(fen, answer.text)),
             _ => (2, in_uci(fen, answer.text)),
@@ -124,8 +124,8 @@ fn in_uci(fen: &str, text: &str) -> Option<String> {
     }
     let board = Board::parse(fen).ok()?;
     match read(board.position(), Notation::San, text) {
-        Reading::Legal(action) => move_of(action).map(|found| found.to_string()),
-        Reading::Illegal | Reading::Unreadable => None,
+        MoveReading::Legal(action) => move_of(action).map(|found| found.to_string()),
+        MoveReading::Illegal | MoveReading::Unreadable => None,
     }
 }
 

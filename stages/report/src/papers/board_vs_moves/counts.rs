@@ -1,7 +1,7 @@
 //! Reads the counts of games and positions of any stage.
 
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde_json::{Map, Value};
 
 /// A number, or a word, in a counts file.
@@ -31,8 +31,8 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<CountedValue>, Failure> 
             let (label, path) = (&input.label, input.path.display());
             Failure::input(format!("the counts of {label} ({path}) cannot be understood: {error}"))
         })?;
-        let label = visible(&input.label.to_string());
-        let stage = visible(counts.get("stage").and_then(Value::as_str).unwrap_or_default());
+        let label = escape_controls(&input.label.to_string());
+        let stage = escape_controls(counts.get("stage").and_then(Value::as_str).unwrap_or_default());
         collect(&counts, "", &mut |what, value| {
             found.push(CountedValue { label: label.clone(), stage: stage.clone(), what, value });
         });
@@ -43,11 +43,11 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<CountedValue>, Failure> 
 /// Calls `counted` with each number and word below an object.
 fn collect(counts: &Map<String, Value>, before: &str, counted: &mut impl FnMut(String, Value)) {
     for (name, value) in counts.iter().filter(|(name, _)| *name != "stage") {
-        let name = visible(name);
+        let name = escape_controls(name);
         match value {
             Value::Object(parts) => collect(parts, &format!("{before}{name}: "), counted),
             Value::String(text) if text.len() > LONGEST => {}
-            Value::String(text) => counted(format!("{before}{name}"), Value::String(visible(text))),
+            Value::String(text) => counted(format!("{before}{name}"), Value::String(escape_controls(text))),
             Value::Number(_) => counted(format!("{before}{name}"), value.clone()),
             Value::Null | Value::Bool(_) | Value::Array(_) => {}
         }

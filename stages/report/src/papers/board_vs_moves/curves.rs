@@ -3,7 +3,7 @@
 use cwm_choices::Chooser;
 use cwm_contract::{Failure, GroupInput, Label};
 use cwm_measures::{Arm, Run};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde::Deserialize;
 
 use crate::papers::json_lines;
@@ -46,8 +46,10 @@ impl Curve {
     /// Arm and size, with the seed where `seeds` of one arm are shown; otherwise the label.
     pub(crate) fn name(&self, seeds: bool) -> String {
         match &self.arm {
-            Some((arm, seed)) if seeds && !seed.is_empty() => visible(&format!("{}, seed {seed}", arm.full_name())),
-            Some((arm, _)) => visible(&arm.full_name()),
+            Some((arm, seed)) if seeds && !seed.is_empty() => {
+                escape_controls(&format!("{}, seed {seed}", arm.full_name()))
+            }
+            Some((arm, _)) => escape_controls(&arm.full_name()),
             None => self.label.clone(),
         }
     }
@@ -85,14 +87,14 @@ pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Fa
         }
         curves.push(curve);
     }
-    tell_apart(&mut curves);
+    add_variants(&mut curves);
     curves.sort_by(|one, other| (&one.arm, &one.label).cmp(&(&other.arm, &other.label)));
     Ok(curves)
 }
 
 /// Gives trainings that share arm and seed, such as those of a sweep, the coordinates of their labels beyond the seed
 /// as variants.
-fn tell_apart(curves: &mut [Curve]) {
+fn add_variants(curves: &mut [Curve]) {
     let arms: Vec<Option<(Arm, String)>> = curves.iter().map(|curve| curve.arm.clone()).collect();
     for curve in curves {
         let alike = arms.iter().filter(|arm| **arm == curve.arm).count();

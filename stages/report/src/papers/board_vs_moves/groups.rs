@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
 use cwm_measures::{ArmChoices, Comparison, Estimate, Measure, Run, by_arm};
-use cwm_page::{Cell, Column, MeanStd, number, visible};
+use cwm_page::{Cell, Column, MeanStd, escape_controls, number};
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
@@ -38,7 +38,7 @@ impl Kind {
     }
 
     /// Its name in the column `Rows`.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Controlled => "controlled",
             Kind::Papers => "the paper's",
@@ -53,7 +53,7 @@ impl Kind {
 pub(crate) fn gather(runs: &[Run]) -> Result<Vec<Group>, Failure> {
     let mut groups: BTreeMap<(Kind, String), Vec<&Run>> = BTreeMap::new();
     for run in runs {
-        groups.entry((Kind::of(run), visible(run.test()))).or_default().push(run);
+        groups.entry((Kind::of(run), escape_controls(run.test()))).or_default().push(run);
     }
     let group = |((kind, test), runs): ((Kind, String), Vec<&Run>)| {
         Ok(Group { kind, test, compared: Comparison::new(&by_arm(runs)?, RESAMPLES, SEED)? })
@@ -87,7 +87,7 @@ impl Group {
 
 /// The labels of an arm's cells.
 fn labels(measured: &ArmChoices) -> Vec<String> {
-    measured.labels.iter().map(|label| visible(&label.to_string())).collect()
+    measured.labels.iter().map(|label| escape_controls(&label.to_string())).collect()
 }
 
 impl<'a> Member<'a> {
@@ -97,15 +97,15 @@ impl<'a> Member<'a> {
 
     /// Its name with the size, for legends.
     pub(crate) fn name(self) -> String {
-        visible(&self.measured().arm.full_name())
+        escape_controls(&self.measured().arm.full_name())
     }
 
     /// The cells that name its row.
     pub(crate) fn head(self) -> Vec<Cell> {
         let arm = &self.measured().arm;
         let variant = if arm.variant.is_empty() { String::new() } else { format!(" ({})", arm.variant) };
-        let words = [&visible(&format!("{}{variant}", arm.name)), &visible(&arm.size)];
-        let mut head = vec![Cell::text(self.group.kind.words()), Cell::text(self.group.test.clone())];
+        let words = [&escape_controls(&format!("{}{variant}", arm.name)), &escape_controls(&arm.size)];
+        let mut head = vec![Cell::text(self.group.kind.name()), Cell::text(self.group.test.clone())];
         head.extend(words.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word.clone()) }));
         head
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Failure, GroupInput};
 use cwm_matches::{End, Game, Matches, Participant, Players};
 use cwm_measures::{Arm, Estimate, Resamples};
-use cwm_page::{Cell, Column, visible};
+use cwm_page::{Cell, Column, escape_controls};
 use cwm_rating::Level;
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
@@ -26,7 +26,7 @@ pub(crate) struct ArmGames {
     /// Label, name and digest of each match's engine, where it had one.
     pub(crate) engines: Vec<[String; 3]>,
     /// By opponent, levels first.
-    pub(crate) against: BTreeMap<Opponent, Vec<ArmGame>>,
+    pub(crate) games_by_opponent: BTreeMap<Opponent, Vec<ArmGame>>,
 }
 
 /// The opponent of the arm.
@@ -87,9 +87,9 @@ impl Opponent {
             (Some(level), _) => Opponent::Level(level),
             (None, Some(arm)) => {
                 let arm = Arm::new(arm, other.size.as_deref().unwrap_or_default(), "");
-                Opponent::Other(visible(&arm.full_name()))
+                Opponent::Other(escape_controls(&arm.full_name()))
             }
-            (None, None) => Opponent::Other(visible(&other.kind)),
+            (None, None) => Opponent::Other(escape_controls(&other.kind)),
         }
     }
 
@@ -111,8 +111,8 @@ impl ArmGames {
     /// The cells that name its rows.
     pub(crate) fn head(&self) -> Vec<Cell> {
         let rules = if self.is_papers() { PAPERS_RULES } else { "ours" };
-        let words = [rules.to_owned(), visible(&self.arm.name), visible(&self.arm.size)];
-        let rules = [visible(&self.legality), visible(&self.repetition)];
+        let words = [rules.to_owned(), escape_controls(&self.arm.name), escape_controls(&self.arm.size)];
+        let rules = [escape_controls(&self.legality), escape_controls(&self.repetition)];
         words
             .into_iter()
             .chain(rules)
@@ -129,7 +129,7 @@ impl ArmGames {
     /// Arm and rules, for titles.
     pub(crate) fn name(&self) -> String {
         let rules = if self.legality.is_empty() { String::new() } else { format!(", {}", self.legality) };
-        visible(&format!("{}{rules}", self.arm.full_name()))
+        escape_controls(&format!("{}{rules}", self.arm.full_name()))
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn score(games: &[ArmGame]) -> Option<Estimate> {
 
 /// The players with their sizes and seeds, then the rules: two matches that agree in these cannot be distinguished in
 /// any table.
-fn known(players: &Players) -> Vec<Option<String>> {
+fn player_identity(players: &Players) -> Vec<Option<String>> {
     let of = |player: &Participant| {
         let name = player.arm.as_ref().unwrap_or(&player.kind).clone();
         [Some(name), player.size.clone(), player.seed.map(|seed| seed.to_string())]
@@ -163,8 +163,8 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
     let mut seen: Vec<(Vec<Option<String>>, String)> = Vec::new();
     for (file, input) in inputs.iter().enumerate() {
         let matches = Matches::open(&input.path)?;
-        let label = visible(&input.label.to_string());
-        let players = known(matches.description());
+        let label = escape_controls(&input.label.to_string());
+        let players = player_identity(matches.description());
         if let Some((_, other)) = seen.iter().find(|(one, _)| *one == players) {
             let message = format!("{other} and {label} are games of the same players, with the same seeds and rules");
             let hint =
@@ -175,12 +175,20 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
         let Players { first, second, legality, repetition, engine } = matches.description().clone();
         let arm = Arm::new(first.arm.as_deref().unwrap_or(&first.kind), first.size.as_deref().unwrap_or_default(), "");
         let (legality, repetition) = (legality.unwrap_or_default(), repetition.unwrap_or_default());
-        let new =
-            ArmGames { arm, legality, repetition, labels: Vec::new(), engines: Vec::new(), against: BTreeMap::new() };
+        let new = ArmGames {
+            arm,
+            legality,
+            repetition,
+            labels: Vec::new(),
+            engines: Vec::new(),
+            games_by_opponent: BTreeMap::new(),
+        };
         // Those by the paper's rules come last.
         let key = (new.is_papers(), new.arm.clone(), new.legality.clone(), new.repetition.clone());
         let played = all.entry(key).or_insert(new);
-        played.engines.extend(engine.map(|engine| [label.clone(), visible(&engine.name), visible(&engine.digest)]));
+        played.engines.extend(
+            engine.map(|engine| [label.clone(), escape_controls(&engine.name), escape_controls(&engine.digest)]),
+        );
         played.labels.push(label);
         for game in matches {
             let game = game?;
@@ -191,7 +199,7 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<ArmGames>, Failure> {
                 end: game.end,
                 illegal_attempts: game.illegal_attempts,
             };
-            played.against.entry(Opponent::of(&second, &game)).or_default().push(against);
+            played.games_by_opponent.entry(Opponent::of(&second, &game)).or_default().push(against);
         }
     }
     Ok(all.into_values().collect())

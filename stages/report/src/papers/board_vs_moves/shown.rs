@@ -2,8 +2,8 @@
 
 use cwm_choices::Correctness;
 use cwm_encoding::PlainMove;
-use cwm_measures::AskedPosition;
-use cwm_page::visible;
+use cwm_measures::SharedPosition;
+use cwm_page::escape_controls;
 
 use super::groups::Group;
 
@@ -23,12 +23,12 @@ pub(crate) struct Answer<'a> {
     pub(crate) arm: String,
     /// As the arm wrote it.
     pub(crate) text: &'a str,
-    pub(crate) is: Correctness,
+    pub(crate) correctness: Correctness,
 }
 
 /// Returns positions of a group at equal distances when sorted by ply: a choice by rule, not by hand.
 pub(crate) fn shown(group: &Group) -> impl Iterator<Item = ShownPosition<'_>> {
-    let asked = &group.compared.asked;
+    let asked = &group.compared.positions;
     let mut places: Vec<usize> = (0..asked.len()).collect();
     places.sort_by_key(|place| (asked[*place].t, asked[*place].record));
     let shown = SHOWN.min(places.len());
@@ -37,28 +37,28 @@ pub(crate) fn shown(group: &Group) -> impl Iterator<Item = ShownPosition<'_>> {
 
 impl<'a> ShownPosition<'a> {
     /// The position.
-    pub(crate) fn asked(self) -> &'a AskedPosition {
-        &self.group.compared.asked[self.place]
+    pub(crate) fn position(self) -> &'a SharedPosition {
+        &self.group.compared.positions[self.place]
     }
 
     /// The best move; nothing where its number is none.
     pub(crate) fn best(self) -> Option<String> {
-        PlainMove::from_packed(self.asked().best).map(|best| best.to_string())
+        PlainMove::from_packed(self.position().best).map(|best| best.to_string())
     }
 
     /// The answers of the first seed of each arm, in the order of tables.
     pub(crate) fn answers(self) -> impl Iterator<Item = Answer<'a>> {
         self.group.members().map(move |member| {
-            let (text, is) = &member.measured().answers[self.place];
-            Answer { arm: visible(&member.name()), text, is: *is }
+            let (text, correctness) = &member.measured().answers[self.place];
+            Answer { arm: escape_controls(&member.name()), text, correctness: *correctness }
         })
     }
 }
 
 impl Answer<'_> {
     /// Its class in a word.
-    pub(crate) fn word(&self) -> &'static str {
-        match self.is {
+    pub(crate) fn class(&self) -> &'static str {
+        match self.correctness {
             Correctness { best: true, .. } => "best",
             Correctness { legal: true, .. } => "legal",
             Correctness { valid: true, .. } => "illegal",

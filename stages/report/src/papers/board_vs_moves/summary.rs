@@ -19,7 +19,7 @@ pub(crate) const COMPARISON_NOTE: &str = "Beside our numbers stand those of \"Ca
      and games by the paper's rules and by ours in every table of games.";
 
 /// The step up to which the causal board is level or ahead in the logs of the authors' repository.
-const MASKS_TURN: u64 = 60_000;
+const MASK_CROSSOVER_STEP: u64 = 60_000;
 
 /// Returns the question of the chapter and the numbers of players, positions and games, in two sentences.
 pub(crate) fn sentence(measured: &Measurements) -> String {
@@ -27,10 +27,10 @@ pub(crate) fn sentence(measured: &Measurements) -> String {
     let arms = unique(members(&measured.groups).map(|member| member.name()).chain(played).collect());
     // Controlled rows and the paper's may be of the same positions.
     let asked = measured.groups.iter().flat_map(|group| {
-        group.compared.asked.iter().map(move |asked| (group.test.as_str(), asked.record, asked.fen.as_str()))
+        group.compared.positions.iter().map(move |asked| (group.test.as_str(), asked.record, asked.fen.as_str()))
     });
     let positions = asked.collect::<BTreeSet<_>>().len();
-    let games: usize = measured.played.iter().flat_map(|played| played.against.values()).map(Vec::len).sum();
+    let games: usize = measured.played.iter().flat_map(|played| played.games_by_opponent.values()).map(Vec::len).sum();
     format!(
         "Is the board or the list of moves the better input for the best move in chess, and what does a causal mask cost? This page \
          compares {}, on {} and in {}.",
@@ -66,7 +66,7 @@ pub(crate) fn warnings(measured: &Measurements) -> Vec<String> {
     if !lost.is_empty() {
         warnings.push(format!(
             "Against rated levels all games of {} were lost, or all won: their ratings are bounds and no estimates.",
-            cwm_page::visible(&lost.join(", "))
+            cwm_page::escape_controls(&lost.join(", "))
         ));
     }
     warnings.extend(limits(&measured.groups, &facts));
@@ -82,12 +82,12 @@ fn limits(groups: &[Group], facts: &Facts) -> Vec<String> {
         member.measured().chooser.parameters.zip(papers).is_some_and(|(ours, papers)| (ours as f64) < papers)
     };
     let is_board = |member: &Member| MASKS.iter().any(|(name, _)| *name == member.measured().arm.name);
-    let turns_later = |member: Member| member.measured().chooser.steps.is_some_and(|steps| steps < MASKS_TURN);
+    let turns_later = |member: Member| member.measured().chooser.steps.is_some_and(|steps| steps < MASK_CROSSOVER_STEP);
     if MASKS.iter().all(|(name, _)| has(name)) && members(groups).filter(is_board).all(turns_later) {
         limits.push(format!(
             "Which mask is better cannot be shown here: in the logs of the paper's authors the order turns after some {} steps of 2,048 \
              positions, and these trainings end before.",
-            count(MASKS_TURN)
+            count(MASK_CROSSOVER_STEP)
         ));
     }
     if has("moves/causal") && members(groups).any(|member| is_board(&member)) && members(groups).any(is_small) {
@@ -114,7 +114,7 @@ fn unique(mut names: Vec<String>) -> Vec<String> {
 }
 
 fn is_bound(played: &ArmGames, facts: &Facts) -> bool {
-    let levels = played.against.iter().filter_map(|(opponent, games)| match opponent {
+    let levels = played.games_by_opponent.iter().filter_map(|(opponent, games)| match opponent {
         Opponent::Level(level) => Some(Results::of(games).at(facts.level(*level)?)),
         Opponent::Other(_) => None,
     });

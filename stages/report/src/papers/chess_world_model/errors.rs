@@ -1,7 +1,7 @@
 //! The labels of a position that a model gets wrong, over all its runs.
 
 use cwm_contract::Label;
-use cwm_page::visible;
+use cwm_page::escape_controls;
 
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::errors::{LABELS, WrongLabels};
@@ -58,11 +58,11 @@ pub(crate) fn gather(cells: &[WrongLabels], results: &Results) -> Vec<Errors> {
 
 /// Returns the model and the test set of a cell.
 fn place(cell: &WrongLabels, results: &Results) -> Option<(usize, usize)> {
-    let model = Model::new(&visible(&cell.label), &visible(&cell.family), &visible(&cell.size));
+    let model = Model::new(&escape_controls(&cell.label), &escape_controls(&cell.family), &escape_controls(&cell.size));
     // Where two stages scored one model, its stage is a part of it.
     let stage = cell.label.parse::<Label>().map_or_else(|_| cell.label.clone(), |label| label.stage);
     let mut apart = model.clone();
-    apart.coordinates.insert(0, ("stage".to_owned(), visible(&stage)));
+    apart.coordinates.insert(0, ("stage".to_owned(), escape_controls(&stage)));
     let model = results.models.iter().position(|known| *known == model || *known == apart)?;
-    Some((model, results.test(&TestSet::from_name(&visible(&cell.test)))?))
+    Some((model, results.test(&TestSet::from_name(&escape_controls(&cell.test)))?))
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use cwm_contract::Label;
-use cwm_page::visible;
+use cwm_page::escape_controls;
 
 use crate::papers::chess_world_model::read::bins::ScoredCell;
 
@@ -46,7 +46,7 @@ impl Model {
 
     /// The model of a scored cell.
     pub(crate) fn of(scored: &ScoredCell) -> Self {
-        Model::new(&visible(&scored.label), &visible(&scored.family), &visible(&scored.size))
+        Model::new(&escape_controls(&scored.label), &escape_controls(&scored.family), &escape_controls(&scored.size))
     }
 
     /// Returns the coordinates that distinguish this model from another of the same family and size: `lr=0.001`, or

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_contract::{Failure, Label};
-use cwm_page::{MeanStd, visible};
+use cwm_page::{MeanStd, escape_controls};
 
 use crate::papers::chess_world_model::model::Model;
 use crate::papers::chess_world_model::read::bins::{Bins, OverallRow, PrefixRow, ScoredCell};
@@ -56,7 +56,7 @@ pub(crate) struct Overall {
 impl Run {
     fn of(row: &OverallRow) -> Self {
         Run {
-            label: visible(&row.scored.label),
+            label: escape_controls(&row.scored.label),
             seed: row.scored.seed,
             diverged: row.status.as_deref() == Some(DIVERGED),
             best: row.checkpoint.as_deref() == Some(BEST),
@@ -122,7 +122,7 @@ impl PrefixBin {
             start: rows[0].start,
             end: rows[0].end,
             runs: rows.len(),
-            labels: rows.iter().map(|row| visible(&row.scored.label)).collect(),
+            labels: rows.iter().map(|row| escape_controls(&row.scored.label)).collect(),
             positions: rows.iter().map(|row| row.positions).max().unwrap_or(0),
             labelwise: over(|row| row.labelwise),
             exact: over(|row| row.exact),
@@ -155,7 +155,7 @@ impl Results {
         let models: BTreeSet<&Model> = keys.values().map(|(model, _)| model).collect();
         let tests: BTreeSet<&TestSet> = keys.values().map(|(_, test)| test).collect();
         let mut results = Results {
-            labels: keys.keys().map(|label| visible(label)).collect(),
+            labels: keys.keys().map(|label| escape_controls(label)).collect(),
             parameters: vec![None; models.len()],
             models: models.into_iter().cloned().collect(),
             trainings: trainings(&bins.overall),
@@ -221,7 +221,7 @@ fn keys(overall: &[OverallRow]) -> Keys {
     let mut seen = Vec::new();
     let mut clash = false;
     for OverallRow { scored, .. } in overall {
-        let (model, test) = (Model::of(scored), TestSet::from_name(&visible(&scored.test)));
+        let (model, test) = (Model::of(scored), TestSet::from_name(&escape_controls(&scored.test)));
         let run = (model.clone(), test.clone(), scored.seed);
         clash |= seen.contains(&run);
         seen.push(run);
@@ -230,7 +230,7 @@ fn keys(overall: &[OverallRow]) -> Keys {
     if clash {
         for (label, (model, _)) in &mut keys {
             let stage = label.parse::<Label>().map_or_else(|_| label.clone(), |label| label.stage);
-            model.coordinates.insert(0, ("stage".to_owned(), visible(&stage)));
+            model.coordinates.insert(0, ("stage".to_owned(), escape_controls(&stage)));
         }
     }
     keys

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_findings::{Finding, Kind};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 
 /// A finding.
 pub(super) struct MeasuredFinding {
@@ -23,13 +23,13 @@ pub(super) fn read(inputs: &[GroupInput]) -> Result<Vec<MeasuredFinding>, Failur
     let mut found = Vec::new();
     let seeds: BTreeSet<&str> = inputs.iter().filter_map(|input| input.label.coordinate("seed")).collect();
     for input in inputs {
-        let label = visible(&input.label.to_string());
+        let label = escape_controls(&input.label.to_string());
         let seed = input.label.coordinate("seed").filter(|_| seeds.len() > 1);
-        let seed = seed.map(|seed| format!(" (seed {})", visible(seed))).unwrap_or_default();
+        let seed = seed.map(|seed| format!(" (seed {})", escape_controls(seed))).unwrap_or_default();
         for mut finding in cwm_findings::read(&input.path)? {
-            finding.model = visible(&finding.model) + &seed;
-            finding.network = visible(&finding.network);
-            finding.names.values_mut().for_each(|text| *text = visible(text));
+            finding.model = escape_controls(&finding.model) + &seed;
+            finding.network = escape_controls(&finding.network);
+            finding.names.values_mut().for_each(|text| *text = escape_controls(text));
             found.push(MeasuredFinding { label: label.clone(), finding });
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_answers::{ItemCount, PairTally, Run, Tallies, Tally};
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use cwm_questions::Category;
 
 use super::facts::PUBLISHED;
@@ -14,7 +14,7 @@ use super::is_question;
 #[derive(Default)]
 pub(super) struct Measurements {
     /// The best first.
-    pub(super) players: Vec<Player>,
+    pub(super) players: Vec<MeasuredRun>,
     /// Pairs of runs of one `grade`, with its label.
     pub(super) pairs: Vec<(String, PairTally)>,
     /// Tasks in the order of items, with the label of the `grade`.
@@ -26,7 +26,7 @@ pub(super) struct Measurements {
 }
 
 /// A run.
-pub(super) struct Player {
+pub(super) struct MeasuredRun {
     /// The label of the cell that graded it.
     pub(super) label: String,
     /// Its full name.
@@ -45,10 +45,10 @@ impl Measurements {
     pub(super) fn read(inputs: &[GroupInput]) -> Result<Self, Failure> {
         let mut measured = Measurements::default();
         for input in inputs {
-            let label = visible(&input.label.to_string());
+            let label = escape_controls(&input.label.to_string());
             measured.add(label, Tallies::read(&input.path)?)?;
         }
-        let accuracy = |player: &Player| player.overall.accuracy;
+        let accuracy = |player: &MeasuredRun| player.overall.accuracy;
         measured
             .players
             .sort_by(|one, two| accuracy(two).total_cmp(&accuracy(one)).then_with(|| one.name.cmp(&two.name)));
@@ -69,21 +69,24 @@ impl Measurements {
         categories.iter_mut().chain(&mut tasks).for_each(make_visible);
         for mut overall in overall {
             let mut run = graded.runs.get(&overall.run).cloned().ok_or_else(|| {
-                Failure::input(format!("the tallies of {label} do not describe their run {}", visible(&overall.run)))
+                Failure::input(format!(
+                    "the tallies of {label} do not describe their run {}",
+                    escape_controls(&overall.run)
+                ))
             })?;
-            run.name = visible(&run.name);
+            run.name = escape_controls(&run.name);
             make_visible(&mut overall);
             let of_run = |rows: &[Tally]| rows.iter().filter(|row| row.run == overall.run).cloned().collect();
             let (categories, tasks) = (of_run(&categories), of_run(&tasks));
             let name = overall.run.clone();
-            self.players.push(Player { label: label.clone(), name, run, overall, categories, tasks });
+            self.players.push(MeasuredRun { label: label.clone(), name, run, overall, categories, tasks });
         }
         self.pairs.extend(pairs.into_iter().map(|pair| {
-            let (run, other) = (visible(&pair.run), visible(&pair.other));
+            let (run, other) = (escape_controls(&pair.run), escape_controls(&pair.other));
             (label.clone(), PairTally { run, other, ..pair })
         }));
         self.items.extend(items.into_iter().map(|count| {
-            let (task, category) = (visible(&count.task), visible(&count.category));
+            let (task, category) = (escape_controls(&count.task), escape_controls(&count.category));
             (label.clone(), ItemCount { task, category, ..count })
         }));
         let is_published =
@@ -109,14 +112,14 @@ impl Measurements {
     }
 
     /// Returns true if the run answered the published items of the category, or without one all published items.
-    pub(super) fn is_published(&self, player: &Player, category: Option<&str>) -> bool {
+    pub(super) fn is_published(&self, player: &MeasuredRun, category: Option<&str>) -> bool {
         let of_player = self.published.get(&player.label).map_or(&[][..], Vec::as_slice);
         category.map_or(of_player.len() == PUBLISHED.len(), |category| of_player.iter().any(|known| known == category))
     }
 
     /// Returns the tally of two runs on the same items, and the accuracy of `one` less that of `other` with its
     /// interval.
-    pub(super) fn pair(&self, one: &Player, other: &Player) -> Option<(&PairTally, [f64; 3])> {
+    pub(super) fn pair(&self, one: &MeasuredRun, other: &MeasuredRun) -> Option<(&PairTally, [f64; 3])> {
         if one.label != other.label {
             return None;
         }
@@ -132,7 +135,7 @@ impl Measurements {
     }
 }
 
-impl Player {
+impl MeasuredRun {
     /// Its tally in a category, or without one over all items.
     pub(super) fn tally(&self, category: Option<&str>) -> Option<&Tally> {
         let Some(category) = category else { return Some(&self.overall) };
@@ -172,7 +175,7 @@ impl Player {
 }
 
 fn make_visible(tally: &mut Tally) {
-    tally.run = visible(&tally.run);
-    tally.category = tally.category.as_deref().map(visible);
-    tally.task = tally.task.as_deref().map(visible);
+    tally.run = escape_controls(&tally.run);
+    tally.category = tally.category.as_deref().map(escape_controls);
+    tally.task = tally.task.as_deref().map(escape_controls);
 }

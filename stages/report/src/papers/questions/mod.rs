@@ -110,7 +110,7 @@ fn warnings(measured: &Measurements) -> Vec<String> {
     }
     let scripted = ["oracle", "random", "rules", "engine", "believed"];
     let is_scripted =
-        |player: &&measured::Player| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
+        |player: &&measured::MeasuredRun| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
     if measured.players.iter().any(|player| is_scripted(&player)) {
         warnings.push(
             "Scripted players do not read prompts: context and examples change none of their answers.".to_owned(),

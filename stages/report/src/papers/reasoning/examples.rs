@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 
 use askama::Template;
 use cwm_contract::{Context, Failure, GroupInput};
-use cwm_page::{Widget, visible};
+use cwm_page::{Widget, escape_controls};
 use cwm_reasoning::{Message, MessageRole, read_examples};
 
 use crate::papers::shown_answers::beginning;
@@ -46,7 +46,7 @@ fn first(input: &GroupInput) -> Result<Option<ShownExample>, Failure> {
     let failed = |error| Failure::io("read", &input.path, error);
     let mut line = String::new();
     BufReader::new(File::open(&input.path).map_err(failed)?).read_line(&mut line).map_err(failed)?;
-    let source = visible(&input.label.to_string());
+    let source = escape_controls(&input.label.to_string());
     let example = read_examples(line.as_bytes(), &source)?.pop();
     let shown = |Message { role, content }: &Message| {
         let who = match role {
@@ -58,7 +58,7 @@ fn first(input: &GroupInput) -> Result<Option<ShownExample>, Failure> {
     };
     Ok(example.map(|example| ShownExample {
         source,
-        id: visible(&example.id),
+        id: escape_controls(&example.id),
         messages: example.messages.iter().map(shown).collect(),
     }))
 }

@@ -2,7 +2,7 @@
 
 use cwm_contract::{Context, Failure};
 use cwm_measures::{Estimate, GradeMeasure, GradedRuns, Resampling};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 
 use super::measured::{Measurements, PREDICT, Phase, is_lenient};
 
@@ -38,7 +38,7 @@ pub(super) fn gains(context: &Context, measured: &Measurements) -> Result<Vec<Ga
     for experiment in measured.experiments.iter().filter(|experiment| !experiment.alone) {
         let run = |phase| {
             let player = experiment.of(phase)?;
-            Some((names.iter().find(|name| visible(name) == player.name)?, player))
+            Some((names.iter().find(|name| escape_controls(name) == player.name)?, player))
         };
         let (Some((before, one)), Some((after, other))) = (run(Phase::Before), run(Phase::After)) else { continue };
         for task in graded.tasks(before) {
@@ -52,7 +52,7 @@ pub(super) fn gains(context: &Context, measured: &Measurements) -> Result<Vec<Ga
                 };
                 gains.push(Gain {
                     experiment: experiment.name.clone(),
-                    task: visible(task),
+                    task: escape_controls(task),
                     measure: measure.name(),
                     before,
                     after,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cwm_answers::{Measure, Run, Tallies};
 use cwm_contract::{Context, Failure, Label};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use cwm_reasoning::Mixture;
 
 use super::facts::Facts;
@@ -24,7 +24,7 @@ pub(super) struct Measurements {
     /// In the paper's order, then by name.
     pub(super) experiments: Vec<Experiment>,
     /// Runs whose answers were read leniently.
-    pub(super) lenient: Vec<Player>,
+    pub(super) lenient: Vec<MeasuredRun>,
     /// The mixtures, each with the name of its experiment and the label of its cell.
     pub(super) mixtures: Vec<(String, String, Mixture)>,
     /// Labels of the cells that made it.
@@ -32,7 +32,7 @@ pub(super) struct Measurements {
     /// Tasks whose items are the published ones.
     published: Vec<&'static str>,
     /// The judges' measures of runs, with the names of the runs as they are in the tallies.
-    of_judges: Vec<(String, Player)>,
+    of_judges: Vec<(String, MeasuredRun)>,
 }
 
 /// A model before and after reinforcement learning, or a run without phases, such as a player.
@@ -41,15 +41,15 @@ pub(super) struct Experiment {
     /// Its name in the paper, if it has one there.
     pub(super) paper: Option<&'static str>,
     /// The fine-tuned model, or the run without phases.
-    pub(super) before: Option<Player>,
+    pub(super) before: Option<MeasuredRun>,
     /// After reinforcement learning.
-    pub(super) after: Option<Player>,
+    pub(super) after: Option<MeasuredRun>,
     /// True if it is neither before nor after reinforcement learning.
     pub(super) alone: bool,
 }
 
 /// A run.
-pub(super) struct Player {
+pub(super) struct MeasuredRun {
     /// The label of the cell that graded it.
     pub(super) label: String,
     /// Its full name, as grades have it.
@@ -96,7 +96,7 @@ impl Phase {
 pub(super) fn experiment(name: &str) -> (String, Option<Phase>) {
     let label = name.parse::<Label>().unwrap_or_else(|_| Label::stage(name));
     let phase = label.coordinate("phase").map_or(label.stage.as_str(), |phase| phase);
-    let Some(phase) = Phase::of_word(phase) else { return (visible(name), None) };
+    let Some(phase) = Phase::of_word(phase) else { return (escape_controls(name), None) };
     (experiment_of(&label), Some(phase))
 }
 
@@ -104,7 +104,7 @@ pub(super) fn experiment(name: &str) -> (String, Option<Phase>) {
 pub(super) fn experiment_of(label: &Label) -> String {
     let others = label.coordinates.iter().filter(|(axis, _)| axis != "phase");
     let values: Vec<&str> = others.map(|(_, value)| value.as_str()).collect();
-    if values.is_empty() { "model".to_owned() } else { visible(&values.join(", ")) }
+    if values.is_empty() { "model".to_owned() } else { escape_controls(&values.join(", ")) }
 }
 
 /// Returns true if the cell read answers leniently: its stage is called `lenient`, or an axis `reading` has this value.
@@ -134,7 +134,7 @@ impl Measurements {
         let items = items(context)?;
         let mut measured = Measurements { published: published(items.values()), ..Measurements::default() };
         for input in context.group("tallies") {
-            let label = visible(&input.label.to_string());
+            let label = escape_controls(&input.label.to_string());
             measured.add(&label, Tallies::read(&input.path)?, is_lenient(&input.label), facts);
         }
         measured.add_measures_of_judges(facts);
@@ -148,7 +148,7 @@ impl Measurements {
                     input.path.display()
                 ))
             })?;
-            measured.mixtures.push((experiment_of(&input.label), visible(&input.label.to_string()), mixture));
+            measured.mixtures.push((experiment_of(&input.label), escape_controls(&input.label.to_string()), mixture));
         }
         let place =
             |paper: Option<&str>| facts.models().iter().position(|model| Some(*model) == paper).unwrap_or(usize::MAX);
@@ -173,7 +173,7 @@ impl Measurements {
             measures.extend(hallucinations.into_iter().map(|measure| (key(&measure), (measure, label.to_owned()))));
             // Every answer to a graded item has a reward.
             let is_judged = !measures.keys().any(|(_, measure)| measure == "reward");
-            let player = Player { label: label.to_owned(), name: visible(&name), measures };
+            let player = MeasuredRun { label: label.to_owned(), name: escape_controls(&name), measures };
             if lenient {
                 self.lenient.push(player);
             } else if is_judged {
@@ -202,7 +202,7 @@ impl Measurements {
         }
     }
 
-    fn place(&mut self, player: Player, run: &str, described: Option<&Run>, facts: &Facts) {
+    fn place(&mut self, player: MeasuredRun, run: &str, described: Option<&Run>, facts: &Facts) {
         let (name, phase) = experiment(run);
         let known = |experiment: &&mut Experiment| experiment.name == name && !experiment.alone && phase.is_some();
         let taken = |experiment: &Experiment| match phase {
@@ -231,7 +231,7 @@ impl Measurements {
 
     /// All runs with their experiments, in each the run before reinforcement learning first. A run without phases has
     /// `None`.
-    pub(super) fn runs(&self) -> impl Iterator<Item = (&Experiment, &Player, Option<Phase>)> {
+    pub(super) fn runs(&self) -> impl Iterator<Item = (&Experiment, &MeasuredRun, Option<Phase>)> {
         self.experiments.iter().flat_map(|experiment| {
             let phase = |phase| (!experiment.alone).then_some(phase);
             let before = experiment.before.as_ref().map(|player| (experiment, player, phase(Phase::Before)));
@@ -243,7 +243,7 @@ impl Measurements {
 
 impl Experiment {
     /// Its run of this phase.
-    pub(super) fn of(&self, phase: Phase) -> Option<&Player> {
+    pub(super) fn of(&self, phase: Phase) -> Option<&MeasuredRun> {
         match phase {
             Phase::Before => self.before.as_ref(),
             Phase::After => self.after.as_ref(),
@@ -251,7 +251,7 @@ impl Experiment {
     }
 }
 
-impl Player {
+impl MeasuredRun {
     /// A measure in a task; none if it has no value.
     pub(super) fn measure(&self, task: &str, measure: &str) -> Option<&Measure> {
         self.measures.get(&(task.to_owned(), measure.to_owned())).map(|(measure, _)| measure)

@@ -18,7 +18,7 @@ mod published;
 mod tables;
 
 use cwm_contract::{Context, Failure, Format, Input};
-use cwm_page::{Block, Chapter, Section, Widget, number, visible};
+use cwm_page::{Block, Chapter, Section, Widget, escape_controls, number};
 
 use crate::Config;
 use crate::papers::Paper;
@@ -117,7 +117,8 @@ fn warnings(measured: &Measurements) -> Vec<String> {
         if (mixture.tokens as f64) < LEAST_SHARE * mixture.budget as f64 {
             let [tokens, budget] = [mixture.tokens, mixture.budget].map(number::count);
             let dry = mixture.sources.iter().find(|source| source.exhausted);
-            let why = dry.map_or(String::new(), |source| format!(", since {} ran dry", visible(&source.source)));
+            let why =
+                dry.map_or(String::new(), |source| format!(", since {} ran dry", escape_controls(&source.source)));
             warnings.push(format!("The mix of {name} has {tokens} tokens of the {budget} that were wanted{why}."));
         }
     }

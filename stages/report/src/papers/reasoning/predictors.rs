@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::facts::Facts;
-use super::measured::{BEST, LEGAL, Measurements, PREDICT, Phase, Player, WORST};
+use super::measured::{BEST, LEGAL, MeasuredRun, Measurements, PREDICT, Phase, WORST};
 
 /// A measure, its task, and its column in the paper's tables.
 pub(super) struct Predictor {
@@ -66,7 +66,7 @@ pub(super) fn predictors(measured: &Measurements, facts: &Facts) -> Vec<Points> 
     let ours = measured.experiments.iter().filter(|experiment| !experiment.alone);
     let ours: Vec<_> =
         ours.filter_map(|one| Some((one.name.clone(), one.of(Phase::Before)?, one.of(Phase::After)?))).collect();
-    let of_player = |player: &Player, at: usize| {
+    let of_player = |player: &MeasuredRun, at: usize| {
         let Predictor { task, measure, .. } = PREDICTORS[at];
         player.measure(task, measure).map(|measure| measure.value)
     };

@@ -23,7 +23,7 @@ fn marked(browser: &mut Browser, board: &str) -> serde_json::Value {
     ))
 }
 
-fn told(browser: &mut Browser) -> String {
+fn status_text(browser: &mut Browser) -> String {
     browser.text("document.getElementById('board-status').textContent")
 }
 
@@ -67,7 +67,7 @@ fn every_ply_shows_what_is_believed_beside_what_is_true() {
         let others: Vec<u8> = wrong.iter().map(|(label, _)| *label).filter(|label| *label >= 64).collect();
         assert_eq!(crossed, json!(others), "ply {t}");
         // The text for screen readers.
-        let said = told(&mut browser);
+        let said = status_text(&mut browser);
         let place = match t {
             0 => "Before the first move: ".to_owned(),
             t => format!("Ply {t} of 10, {}{} {}: ", t.div_ceil(2), if t % 2 == 1 { "." } else { "…" }, SAN[t - 1]),
@@ -86,7 +86,7 @@ fn every_ply_shows_what_is_believed_beside_what_is_true() {
         browser.press("ArrowRight");
     }
     // The end is the end.
-    assert!(told(&mut browser).starts_with("Ply 10 of 10"));
+    assert!(status_text(&mut browser).starts_with("Ply 10 of 10"));
     browser.check_quiet();
 }
 
@@ -130,7 +130,7 @@ fn keys_and_buttons_go_to_errors_and_ends() {
     }
     browser.press("End");
     browser.press("n");
-    assert!(told(&mut browser).starts_with("No position after this ply is wrong. Ply 10"));
+    assert!(status_text(&mut browser).starts_with("No position after this ply is wrong. Ply 10"));
     // The slider has the arrow keys as well; the focus stays with it.
     focus(&mut browser, "ply");
     browser.press("ArrowLeft");
@@ -160,7 +160,7 @@ fn moves_are_a_list_with_one_stop_for_the_tab_key() {
     assert_eq!(wrong, json!([3, 4, 6, 7, 8, 9, 10]));
     assert!(browser.text("document.querySelector('[data-ply=\"3\"]').textContent").ends_with("✗5"));
     browser.eval("document.querySelector('[data-ply=\"4\"]').click()");
-    assert!(told(&mut browser).starts_with("Ply 4 of 10, 2… Nc6:"));
+    assert!(status_text(&mut browser).starts_with("Ply 4 of 10, 2… Nc6:"));
     let stops = "[...document.querySelectorAll('#board-moves button')].filter((move) => move.tabIndex === 0).map((move) => move.dataset.ply)";
     assert_eq!(browser.eval(stops), json!(["4"]));
     browser.eval("document.querySelector('[data-ply=\"4\"]').focus()");
@@ -179,16 +179,20 @@ fn another_model_keeps_the_ply_and_another_game_begins_anew() {
     focus(&mut browser, "view");
     browser.press("f");
     pick(&mut browser, "model", 1);
-    assert!(told(&mut browser).starts_with("Ply 3 of 10, 2. Nf3: all 75 labels right."));
+    assert!(status_text(&mut browser).starts_with("Ply 3 of 10, 2. Nf3: all 75 labels right."));
     click(&mut browser, "first");
-    assert!(told(&mut browser).starts_with("No position in this game is wrong."), "{}", told(&mut browser));
+    assert!(
+        status_text(&mut browser).starts_with("No position in this game is wrong."),
+        "{}",
+        status_text(&mut browser)
+    );
     pick(&mut browser, "test", 1);
-    assert!(told(&mut browser).starts_with("Before the first move"));
+    assert!(status_text(&mut browser).starts_with("Before the first move"));
     let games = browser.eval("[...document.getElementById('board-game').options].map((option) => option.text)");
     assert_eq!(games, json!(["1: random_uniform-0 (1-0, 7 plies)", "2: random_uniform-1 (1-0, 6 plies)"]));
     pick(&mut browser, "game", 1);
     browser.eval("document.getElementById('board-end').click()");
-    assert!(told(&mut browser).starts_with("Ply 6 of 6, 3… a6:"));
+    assert!(status_text(&mut browser).starts_with("Ply 6 of 6, 3… a6:"));
     assert!(browser.text("document.getElementById('board-cell').textContent").contains("size=d128/l1"));
     browser.check_quiet();
 }
@@ -209,7 +213,7 @@ fn what_was_left_out_cannot_be_picked() {
             "{select}"
         );
     }
-    assert!(told(&mut browser).starts_with("Before the first move"));
+    assert!(status_text(&mut browser).starts_with("Before the first move"));
     browser.open(&limited(0).join("index.html"));
     assert_eq!(browser.eval("document.getElementById('board-view').hidden"), true);
     browser.check_quiet();

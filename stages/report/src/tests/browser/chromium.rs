@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// The time that an answer may take before the browser counts as lost.
-const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running browser with one page.
 pub struct Browser {
@@ -117,7 +117,7 @@ impl Browser {
     }
 
     fn wait(&mut self) -> Value {
-        self.answers.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("the browser does not answer: {error}"))
+        self.answers.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|error| panic!("the browser does not answer: {error}"))
     }
 
     /// Opens a file and waits until it is loaded.

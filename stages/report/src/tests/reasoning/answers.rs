@@ -70,7 +70,7 @@ fn answered(thinking: &str, uci: &str) -> Answer {
 }
 
 /// The answer of a server that sends the reasoning apart.
-fn answered_apart(thinking: &str, uci: &str) -> Answer {
+fn answer_with_separate_reasoning(thinking: &str, uci: &str) -> Answer {
     let response = Some(format!("<answer> {uci} </answer>"));
     Answer { response, reasoning: Some(thinking.to_owned()), ..Answer::default() }
 }
@@ -105,7 +105,7 @@ fn an_answer_has_its_board_claims_verdict_and_reward() {
 #[test]
 fn reasoning_that_a_server_sends_apart_is_shown_with_claims_as_they_were_counted() {
     for (rule, claims, last) in [(ClaimRule::Position, "2 of 3", "false"), (ClaimRule::Line, "3 of 3", "true")] {
-        let answer = answered_apart("My rook on b1 waits: g1f1 g8f8.", "a1a8");
+        let answer = answer_with_separate_reasoning("My rook on b1 waits: g1f1 g8f8.", "a1a8");
         let page = page_of("a", [answer, answered("", "a1a8")], rule);
         for part in [
             format!("legal, reward 1.00; {claims} claims are true"),
@@ -149,7 +149,11 @@ fn hostile_answers_are_text() {
     for hostile in HOSTILE {
         let hostile =
             format!("{hostile} a1a8</pre></script><img src=x onerror=alert(1)>\r\n{hostile}<b>&lt;{{{{ 7*7 }}}}");
-        let page = page_of(&hostile, [answered_apart(&hostile, "a1a8"), answered("", &hostile)], ClaimRule::Position);
+        let page = page_of(
+            &hostile,
+            [answer_with_separate_reasoning(&hostile, "a1a8"), answered("", &hostile)],
+            ClaimRule::Position,
+        );
         // It is there: as the item's id and in the answer, of both runs.
         assert!(page.matches("onerror=alert(1)").count() >= 4, "{page}");
         assert!(!page.contains("<img ") && !page.contains("<script>alert") && !page.contains("<b>"), "{page}");

@@ -13,7 +13,7 @@ const MEASURES: [(Measure, &str); 3] =
 
 /// A row of panels for each group, a line for each arm.
 pub(crate) fn by_ply(groups: &[Group]) -> Figure {
-    let has_plies = |group: &&Group| group.compared.asked.iter().any(|asked| asked.t.is_some());
+    let has_plies = |group: &&Group| group.compared.positions.iter().any(|asked| asked.t.is_some());
     Figure {
         id: id("by-ply"),
         title: "Legal and best moves by ply".into(),
@@ -49,7 +49,7 @@ fn panels(group: &Group) -> PanelRow {
         )
     });
     let panels = panels.filter(|panel| !panel.layers.is_empty()).collect();
-    row(format!("{}, {}", group.kind.words(), group.test), 200, MEASURES.len(), panels)
+    row(format!("{}, {}", group.kind.name(), group.test), 200, MEASURES.len(), panels)
 }
 
 fn points(member: Member, measure: Measure) -> Vec<Point> {

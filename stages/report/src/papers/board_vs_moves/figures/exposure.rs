@@ -5,13 +5,13 @@ use cwm_page::{Axis, Figure, Grid, Layer, Point, Series, Style};
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::figures::{bar, panel, row, styles};
 use crate::papers::board_vs_moves::groups::{Group, Member, points};
-use crate::papers::board_vs_moves::tables::{WAYS, answers_in_several_tokens};
+use crate::papers::board_vs_moves::tables::{FORCED_AND_FREE, answers_in_several_tokens};
 
 /// A panel for each kind of answer, a bar for each arm.
 pub(crate) fn exposure(groups: &[Group]) -> Figure {
     let members: Vec<Member> = answers_in_several_tokens(groups).collect();
     let styles = styles(members.iter().map(|member| member.measured().arm.name.as_str()));
-    let panels = WAYS.map(|(title, forced, free)| {
+    let panels = FORCED_AND_FREE.map(|(title, forced, free)| {
         let bars = members.iter().zip(&styles).enumerate().filter_map(|(place, (member, style))| {
             let found = member.group.compared.difference((member.place, forced), (member.place, free), |_| true)?;
             let (middle, y) = (place as f64 + 0.5, found.mean * 100.0);
@@ -50,7 +50,7 @@ pub(crate) fn exposure(groups: &[Group]) -> Figure {
         description: "How much more often an answer is valid, legal or best if each token is chosen behind the right ones than if it is chosen \
                       behind the model's own. Bars through the marks are 95 % intervals, paired by position."
             .into(),
-        rows: vec![row(String::new(), 220, WAYS.len(), panels.collect())],
+        rows: vec![row(String::new(), 220, FORCED_AND_FREE.len(), panels.collect())],
         legend: Vec::new(),
     }
 }

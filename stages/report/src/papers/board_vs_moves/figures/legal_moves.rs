@@ -9,9 +9,9 @@ use crate::papers::board_vs_moves::tables::histogram;
 
 /// A panel for each group.
 pub(crate) fn legal_moves(groups: &[Group]) -> Figure {
-    let panels = groups.iter().filter(|group| !group.compared.asked.is_empty()).map(|group| {
+    let panels = groups.iter().filter(|group| !group.compared.positions.is_empty()).map(|group| {
         let bins = histogram(group);
-        let all = group.compared.asked.len() as f64;
+        let all = group.compared.positions.len() as f64;
         let bars = bins.iter().enumerate().map(|(place, (name, count))| {
             let share = *count as f64 / all * 100.0;
             let note = format!("{name} legal moves: {} %", number::two_decimals(share));
@@ -19,7 +19,7 @@ pub(crate) fn legal_moves(groups: &[Group]) -> Figure {
         });
         let shares = bins.iter().map(|(_, count)| *count as f64 / all * 100.0);
         let x = Axis::of_names("Legal moves", bins.iter().map(|(name, _)| name.clone()));
-        let title = format!("{}, {}", group.kind.words(), group.test);
+        let title = format!("{}, {}", group.kind.name(), group.test);
         panel(&title, x, Axis::linear("Positions (%)", shares), Grid::Horizontal, bars.collect())
     });
     Figure {

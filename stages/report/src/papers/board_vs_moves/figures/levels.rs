@@ -18,7 +18,7 @@ const PARTS: [(&str, usize); 3] = [("won", 2), ("drawn", 7), ("lost", 1)];
 /// A panel for each arm and its rules, a bar for each opponent; the repository's sweeps last.
 pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Figure {
     let ours = played.iter().map(|played| {
-        let bars = played.against.iter().map(|(opponent, games)| (opponent.name(), Results::of(games)));
+        let bars = played.games_by_opponent.iter().map(|(opponent, games)| (opponent.name(), Results::of(games)));
         (played.name(), bars.collect::<Vec<_>>())
     });
     let mut charts: Vec<(String, Vec<(String, Results)>)> = ours.collect();

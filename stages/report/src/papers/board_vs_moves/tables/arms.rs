@@ -66,7 +66,7 @@ fn ours(member: Member, counts: &[CountedValue]) -> Row {
     let chooser = &measured.chooser;
     let training = Training::new(chooser, counts);
     cells.extend([chooser.parameters, training.positions(), training.visits(), chooser.steps].map(known));
-    cells.extend([Cell::count(measured.asked), Cell::count(member.group.compared.asked.len() as u64)]);
+    cells.extend([Cell::count(measured.position_count), Cell::count(member.group.compared.positions.len() as u64)]);
     cells.extend(MEASURES.map(|(measure, _)| member.cell(measure, |_| true)));
     Row::ours(cells)
 }
@@ -75,7 +75,7 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
     let source = if is_repository { REPOSITORY } else { PAPER_ONLY };
     // The repository's logs are of this size; the paper gives parameters.
     let size = if is_repository { Cell::text("d512/l8") } else { Cell::none() };
-    let mut cells = vec![Cell::text(Kind::Papers.words()), Cell::none(), Cell::text(name), size, Cell::text(source)];
+    let mut cells = vec![Cell::text(Kind::Papers.name()), Cell::none(), Cell::text(name), size, Cell::text(source)];
     if is_repository {
         let last = facts.checkpoints(row).last().copied();
         let (step, loss, best) = last.map_or((Cell::none(), Cell::none(), Cell::none()), |(step, loss, best)| {

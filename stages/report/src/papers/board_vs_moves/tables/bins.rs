@@ -1,6 +1,6 @@
 //! Rates in parts of the positions: by ply, by number of legal moves, and by occurrence in training.
 
-use cwm_measures::{AskedPosition, Measure};
+use cwm_measures::{Measure, SharedPosition};
 use cwm_page::{Cell, Column, Row, Table};
 
 use crate::papers::board_vs_moves::common::id;
@@ -33,7 +33,7 @@ pub(crate) fn ply_bin_name(bin: usize) -> String {
 impl Member<'_> {
     /// Returns true if a position, by place, is in a bin of plies.
     pub(crate) fn is_in_ply_bin(self, place: usize, bin: usize) -> bool {
-        self.group.compared.asked[place].t.and_then(|t| bin_of(&PLY_BINS, t)) == Some(bin)
+        self.group.compared.positions[place].t.and_then(|t| bin_of(&PLY_BINS, t)) == Some(bin)
     }
 }
 
@@ -52,12 +52,12 @@ pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     let names = (0..MOBILITY_BINS.len()).map(|bin| bin_name(&MOBILITY_BINS, bin)).collect();
     let about = "Legal moves of the position. Chance alone is right more often where there are few. Positions with more than 60 are asked of \
                  no arm of a group with `prompt`, whose list of moves ends there.";
-    let mobility = |asked: &AskedPosition| bin_of(&MOBILITY_BINS, u32::from(asked.legal_moves));
+    let mobility = |asked: &SharedPosition| bin_of(&MOBILITY_BINS, u32::from(asked.legal_moves));
     binned(
         groups,
         ("by-mobility", "Legal and best moves by number of legal moves", about),
         names,
-        move |member, place, bin| mobility(&member.group.compared.asked[place]) == Some(bin),
+        move |member, place, bin| mobility(&member.group.compared.positions[place]) == Some(bin),
     )
 }
 
@@ -88,7 +88,7 @@ fn binned(
             Row::ours(head.chain(cells).collect())
         };
         let number =
-            |bin| (0..member.group.compared.asked.len()).filter(|place| is_in(member, *place, bin)).count() as u64;
+            |bin| (0..member.group.compared.positions.len()).filter(|place| is_in(member, *place, bin)).count() as u64;
         let numbers: Vec<u64> = (0..bins.len()).map(number).collect();
         if numbers.iter().all(|number| *number == 0) {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Arms side by side, position by position.
 
 use cwm_measures::Measure;
-use cwm_page::{Cell, Column, Row, Table, visible};
+use cwm_page::{Cell, Column, Row, Table, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Kind, difference_cell};
@@ -29,16 +29,16 @@ pub(crate) fn differences(groups: &[Group]) -> Table {
             {
                 let words = [
                     group.test.clone(),
-                    visible(&measured.arm.size),
-                    visible(&measured.arm.name),
-                    visible(&other.arm.name),
+                    escape_controls(&measured.arm.size),
+                    escape_controls(&measured.arm.name),
+                    escape_controls(&other.arm.name),
                 ];
                 let mut cells: Vec<Cell> = words.map(Cell::text).into();
                 cells.extend(MEASURES.map(|(measure, _)| {
                     let found = group.compared.difference((one, measure), (two, measure), |_| true);
                     difference_cell(found, measure.is_rate(), [measured, other])
                 }));
-                cells.push(Cell::count(group.compared.asked.len() as u64));
+                cells.push(Cell::count(group.compared.positions.len() as u64));
                 pairs.push(vec![Row::ours(cells)]);
             }
         }

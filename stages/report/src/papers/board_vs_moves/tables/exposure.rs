@@ -8,7 +8,7 @@ use crate::papers::board_vs_moves::groups::{Group, Member, difference_cell, head
 use crate::papers::board_vs_moves::tables::INTERVALS;
 
 /// The comparisons: name, forced measure, free measure.
-pub(crate) const WAYS: [(&str, Measure, Measure); 3] = [
+pub(crate) const FORCED_AND_FREE: [(&str, Measure, Measure); 3] = [
     ("Valid", Measure::ForcedValid, Measure::Valid),
     ("Legal", Measure::ForcedLegal, Measure::Legal),
     ("Best", Measure::ForcedBest, Measure::Best),
@@ -25,19 +25,19 @@ pub(crate) fn answers_in_several_tokens(groups: &[Group]) -> impl Iterator<Item 
 /// The table of valid, legal and best answers, forced and free.
 pub(crate) fn exposure(groups: &[Group]) -> Table {
     let mut columns = head_columns();
-    for (name, ..) in WAYS {
+    for (name, ..) in FORCED_AND_FREE {
         columns
             .extend(["Forced (%)", "Free (%)", "Difference (points)"].map(|column| Column::number(column).under(name)));
     }
     columns.push(Column::number("Positions"));
     let row = |member: Member| {
         let mut cells = member.head();
-        for (_, forced, free) in WAYS {
+        for (_, forced, free) in FORCED_AND_FREE {
             let difference = member.group.compared.difference((member.place, forced), (member.place, free), |_| true);
             cells.extend([forced, free].map(|measure| member.cell(measure, |_| true).without_printed_interval()));
             cells.push(difference_cell(difference, true, [member.measured()]));
         }
-        cells.push(Cell::count(member.group.compared.asked.len() as u64));
+        cells.push(Cell::count(member.group.compared.positions.len() as u64));
         vec![Row::ours(cells)]
     };
     Table {

@@ -12,7 +12,7 @@ const LISTED: u16 = 60;
 /// Counts the positions in each bin of 1 to 10, 11 to 20 and so on, up to the last that has any.
 pub(crate) fn histogram(group: &Group) -> Vec<(String, u64)> {
     let bin = |legal_moves: u16| usize::from(legal_moves.saturating_sub(1) / WIDTH);
-    let asked = &group.compared.asked;
+    let asked = &group.compared.positions;
     let last = asked.iter().map(|asked| bin(asked.legal_moves)).max();
     let number = |at: usize| asked.iter().filter(|asked| bin(asked.legal_moves) == at).count() as u64;
     let name = |at: usize| format!("{}–{}", at * usize::from(WIDTH) + 1, (at + 1) * usize::from(WIDTH));
@@ -29,15 +29,15 @@ pub(crate) fn legal_moves(groups: &[Group]) -> Table {
         Column::number("Share (%)"),
     ];
     let rows = |group: &Group| {
-        let all = group.compared.asked.len() as f64;
+        let all = group.compared.positions.len() as f64;
         let sources: Vec<String> = group.labels().collect();
         let row = |words: String, number: u64| {
-            let head = [group.kind.words().to_owned(), group.test.clone(), words].map(Cell::text);
+            let head = [group.kind.name().to_owned(), group.test.clone(), words].map(Cell::text);
             let numbers =
                 [Cell::count(number), Cell::percent(number as f64 / all)].map(|cell| cell.with_sources(&sources));
             Row::ours(head.into_iter().chain(numbers).collect())
         };
-        let listed = group.compared.asked.iter().filter(|asked| asked.legal_moves <= LISTED).count() as u64;
+        let listed = group.compared.positions.iter().filter(|asked| asked.legal_moves <= LISTED).count() as u64;
         let mut rows: Vec<Row> = histogram(group).into_iter().map(|(name, number)| row(name, number)).collect();
         rows.push(row(format!("up to {LISTED}"), listed));
         rows
@@ -50,7 +50,7 @@ pub(crate) fn legal_moves(groups: &[Group]) -> Table {
                   Where `prompt` is among the arms, positions with more were asked of none."
             .into(),
         columns,
-        groups: groups.iter().filter(|group| !group.compared.asked.is_empty()).map(rows).collect(),
+        groups: groups.iter().filter(|group| !group.compared.positions.is_empty()).map(rows).collect(),
         noun: "test sets",
         shared_columns: 2,
         ..Table::default()

@@ -46,7 +46,7 @@ pub(crate) fn levels(played: &[ArmGames], facts: &Facts) -> Table {
                   was re-scored, so it seems, by an engine."
             .into(),
         columns,
-        groups: played.iter().flat_map(|played| played.against.iter().map(move |(opponent, games)| vec![row(played, opponent, games)])).collect(),
+        groups: played.iter().flat_map(|played| played.games_by_opponent.iter().map(move |(opponent, games)| vec![row(played, opponent, games)])).collect(),
         not_run: if played.is_empty() { Vec::new() } else { repository(facts) },
         noun: "players",
         ..Table::default()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_page::{Cell, Column, Row, Table, visible};
+use cwm_page::{Cell, Column, Row, Table, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::curves::Curve;
@@ -33,7 +33,7 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
             source += &format!(", {}", arm.variant);
         }
         for (step, loss, best) in &curve.validation {
-            let key = (visible(&arm.size), visible(&source), *step);
+            let key = (escape_controls(&arm.size), escape_controls(&source), *step);
             let cells = ours.entry(key).or_insert_with(|| vec![Cell::none(); 2 * MASKS.len()]);
             cells[2 * place] = Cell::number(*loss, nats(*loss)).with_sources([&curve.label]);
             if let Some(best) = best {
@@ -42,7 +42,7 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
         }
     }
     let ours = ours.into_iter().map(|((size, source, step), cells)| {
-        let head = [Cell::text(Kind::Controlled.words()), Cell::text(source), Cell::text(size), Cell::count(step)];
+        let head = [Cell::text(Kind::Controlled.name()), Cell::text(source), Cell::text(size), Cell::count(step)];
         vec![Row::ours(head.into_iter().chain(cells).collect())]
     });
     let groups: Vec<Vec<Row>> = ours.collect();
@@ -74,7 +74,7 @@ fn repository(facts: &Facts) -> Vec<Vec<Row>> {
         }
     }
     let row = |(step, cells): (u64, Vec<Cell>)| {
-        let head = [Cell::text(Kind::Papers.words()), Cell::text(REPOSITORY), Cell::none(), Cell::count(step)];
+        let head = [Cell::text(Kind::Papers.name()), Cell::text(REPOSITORY), Cell::none(), Cell::count(step)];
         vec![printed_row(head.into_iter().chain(cells).collect())]
     };
     steps.into_iter().map(row).collect()

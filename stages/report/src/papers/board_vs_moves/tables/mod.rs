@@ -16,7 +16,7 @@ pub(crate) use arms::arms;
 pub(crate) use bins::{PLY_BINS, by_mobility, by_ply, ply_bin_name, seen};
 pub(crate) use data::data;
 pub(crate) use differences::differences;
-pub(crate) use exposure::{WAYS, answers_in_several_tokens, exposure};
+pub(crate) use exposure::{FORCED_AND_FREE, answers_in_several_tokens, exposure};
 pub(crate) use legal_moves::{histogram, legal_moves};
 pub(crate) use levels::{SWEEPS, levels};
 pub(crate) use masks::{MASKS, masks};

@@ -86,7 +86,7 @@ fn rate(rate: f64) -> Cell {
 /// Table 3: the rating of each level, and the number of games against it here.
 pub(crate) fn table_3(played: &[ArmGames], facts: &Facts) -> Table {
     let games = |level: u8| {
-        let of = |played: &ArmGames| played.against.get(&Opponent::Level(level)).map_or(0, Vec::len);
+        let of = |played: &ArmGames| played.games_by_opponent.get(&Opponent::Level(level)).map_or(0, Vec::len);
         played.iter().map(of).sum::<usize>() as u64
     };
     let row = |level: u8| {

@@ -75,7 +75,7 @@ const CAPTION: &str = "In Elo, from games against levels that have a rating in t
                        the whole player.";
 
 fn row(played: &ArmGames, facts: &Facts) -> Option<Row> {
-    let levels = played.against.iter().filter_map(|(opponent, games)| match opponent {
+    let levels = played.games_by_opponent.iter().filter_map(|(opponent, games)| match opponent {
         Opponent::Level(level) => Some((facts.level(*level)?, games)),
         Opponent::Other(_) => None,
     });

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::name::names;
-use super::read::{BelievedGame, Game};
+use super::read::{Game, PredictedGame};
 use crate::papers::chess_world_model::test_set::TestSet;
 
 /// The view of games, step by step.
@@ -65,18 +65,18 @@ struct ModelData<'a> {
 ///
 /// # Errors
 /// A mistake of ours.
-pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget>, Failure> {
+pub(crate) fn embed(boards: &[PredictedGame], limit: u64) -> Result<Option<Widget>, Failure> {
     if boards.is_empty() {
         return Ok(None);
     }
     let (names, models) = names(boards);
-    let tests: BTreeSet<&TestSet> = boards.iter().map(|board| &board.named.test).collect();
+    let tests: BTreeSet<&TestSet> = boards.iter().map(|board| &board.board_name.test).collect();
     let tests: Vec<&TestSet> = tests.into_iter().collect();
-    let place = |(board, &model): (&'_ BelievedGame, &usize)| {
-        let test = tests.iter().position(|test| **test == board.named.test).unwrap_or(tests.len());
+    let place = |(board, &model): (&'_ PredictedGame, &usize)| {
+        let test = tests.iter().position(|test| **test == board.board_name.test).unwrap_or(tests.len());
         (board.game.place, test, model)
     };
-    let mut order: Vec<(&BelievedGame, (u64, usize, usize))> =
+    let mut order: Vec<(&PredictedGame, (u64, usize, usize))> =
         boards.iter().zip(&models).map(|pair| (pair.0, place(pair))).collect();
     order.sort_by(|(a, at), (b, bt)| at.cmp(bt).then_with(|| a.cell.cmp(&b.cell)));
 
@@ -95,7 +95,7 @@ pub(crate) fn embed(boards: &[BelievedGame], limit: u64) -> Result<Option<Widget
         if known.is_none() {
             games.push((*test, &board.game));
         }
-        let BelievedGame { cell, labels, loss, .. } = board;
+        let PredictedGame { cell, labels, loss, .. } = board;
         beliefs.push(ModelData { model: *model, game, cell, labels, loss: loss.as_deref() });
     }
     let shown = beliefs.len();
@@ -143,7 +143,7 @@ fn data(test: usize, game: &Game) -> GameData<'_> {
 }
 
 /// Bytes on the page, but for a few.
-fn size(board: &BelievedGame) -> Result<u64, Failure> {
+fn size(board: &PredictedGame) -> Result<u64, Failure> {
     Ok((board.labels.len() + board.cell.len() + embedded_json(&board.loss)?.len()) as u64)
 }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// Added to the number of a label that has no prediction: larger than all labels.
-const NOTHING: u8 = 128;
+const NO_PREDICTION: u8 = 128;
 
 /// Packs the labels of each position as differences to the position before, the first one's to zeros: the number of
 /// pairs of label and class, then the pairs, a byte each; as base64.
@@ -19,7 +19,7 @@ pub(super) fn pack(positions: &[Vec<Option<u8>>]) -> String {
         for label in changed {
             bytes.extend(match labels[label] {
                 Some(class) => [label as u8, class],
-                None => [label as u8 + NOTHING, 0],
+                None => [label as u8 + NO_PREDICTION, 0],
             });
         }
         before.clone_from(labels);

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::name::{BoardName, named};
+use super::name::{BoardName, board_name};
 use super::pack::pack;
 
 /// The version that is read.
@@ -18,10 +18,10 @@ const LABELS: usize = 75;
 
 /// The predictions of one model for one game.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BelievedGame {
+pub(crate) struct PredictedGame {
     /// Label of the cell that wrote it.
     pub(crate) cell: String,
-    pub(super) named: BoardName,
+    pub(super) board_name: BoardName,
     pub(super) game: Game,
     /// The predicted labels of each position, packed.
     pub(super) labels: String,
@@ -75,7 +75,7 @@ pub(super) struct ModelLine {
 ///
 /// # Errors
 /// A file cannot be read, or one of its lines is no such game.
-pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<BelievedGame>, Failure> {
+pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<PredictedGame>, Failure> {
     let mut boards = Vec::new();
     for input in inputs {
         let file = File::open(&input.path).map_err(|error| Failure::io("open", &input.path, error))?;
@@ -93,14 +93,14 @@ pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<BelievedGame>, Failure> 
     Ok(boards)
 }
 
-fn board(input: &GroupInput, line: &str) -> Result<BelievedGame, String> {
+fn board(input: &GroupInput, line: &str) -> Result<PredictedGame, String> {
     let Version { format } = serde_json::from_str(line).map_err(|error| error.to_string())?;
     if format != FORMAT {
         return Err(format!("it is of version {format} of the format, and this cwm reads version {FORMAT}"));
     }
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     check(&line)?;
-    let texts = |texts: &[String]| texts.iter().map(|text| visible(text)).collect();
+    let texts = |texts: &[String]| texts.iter().map(|text| escape_controls(text)).collect();
     let labels: Vec<Vec<Option<u8>>> =
         line.labels.iter().map(|labels| labels.iter().copied().map(Some).collect()).collect();
     let mut believed = labels.clone();
@@ -108,13 +108,13 @@ fn board(input: &GroupInput, line: &str) -> Result<BelievedGame, String> {
         wrong.iter().for_each(|(label, class)| labels[usize::from(*label)] = *class);
     }
     let losses = |losses: Vec<Value>| losses.into_iter().map(rounded).collect::<Result<Vec<_>, _>>();
-    Ok(BelievedGame {
-        cell: visible(&input.label.to_string()),
-        named: named(&input.label, &line.model),
+    Ok(PredictedGame {
+        cell: escape_controls(&input.label.to_string()),
+        board_name: board_name(&input.label, &line.model),
         game: Game {
             place: line.game,
-            id: visible(&line.id),
-            result: visible(&line.result),
+            id: escape_controls(&line.id),
+            result: escape_controls(&line.result),
             moves: texts(&line.moves),
             san: line.san.as_deref().map(texts),
             labels: pack(&labels),
@@ -165,7 +165,7 @@ fn rounded(loss: Value) -> Result<Value, String> {
 mod tests {
     use super::*;
 
-    fn check_text(text: &str) -> Result<Vec<BelievedGame>, String> {
+    fn check_text(text: &str) -> Result<Vec<PredictedGame>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("boards");
         std::fs::write(&path, text).unwrap();

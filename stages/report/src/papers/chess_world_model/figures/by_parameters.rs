@@ -71,7 +71,7 @@ impl Measure {
 
 /// The share of an axis for both that ours have to take up so that the paper's own models are drawn behind them: on
 /// less of it they would be one heap.
-const TOGETHER: f64 = 1.0 / 3.0;
+const MIN_SHARE_OF_AXIS: f64 = 1.0 / 3.0;
 
 /// A row of panels for each of the paper's test sets. The paper's own models stand behind ours where both are of one scale,
 /// else in rows of their own below.
@@ -175,7 +175,7 @@ impl PanelData {
         let place = |point: &Point| point.x.ln();
         [&height as &dyn Fn(&Point) -> f64, &place].into_iter().all(|read| {
             let all = spread(&[&self.ours, &self.theirs], read);
-            spread(&[&self.ours], read) >= TOGETHER * all
+            spread(&[&self.ours], read) >= MIN_SHARE_OF_AXIS * all
         })
     }
 }

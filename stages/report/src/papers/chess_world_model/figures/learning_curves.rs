@@ -1,6 +1,6 @@
 //! Loss against training steps.
 
-use cwm_page::{Axis, Figure, Grid, Layer, Panel, Point, Series, Style, number, visible};
+use cwm_page::{Axis, Figure, Grid, Layer, Panel, Point, Series, Style, escape_controls, number};
 
 use crate::papers::chess_world_model::figures::{Group, SIZES_ABREAST, groups, rows};
 use crate::papers::chess_world_model::format;
@@ -125,7 +125,7 @@ fn known(curve: &Curve, results: &Results, chosen: &[Vec<&str>]) -> Option<usize
 fn chosen<'a>(curves: &'a [Curve], results: &Results, choices: &Choices) -> Vec<Vec<&'a str>> {
     let candidates = choices.iter().flat_map(|(_, candidates)| candidates).filter(|candidate| candidate.chosen);
     let chosen: Vec<[String; 3]> = candidates
-        .map(|candidate| [&candidate.label, &candidate.family, &candidate.size].map(|text| visible(text)))
+        .map(|candidate| [&candidate.label, &candidate.family, &candidate.size].map(|text| escape_controls(text)))
         .collect();
     let of_model = |model: &Model| -> Vec<&'a str> {
         if curves.iter().any(|curve| curve.coordinates == model.coordinates) {

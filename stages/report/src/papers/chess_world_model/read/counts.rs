@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde::{Deserialize, Deserializer, de};
 
 /// One counts file.
@@ -141,17 +141,17 @@ fn read_one(path: &Path, label: &str) -> Result<LabelledCounts, Failure> {
         Failure::input(format!("the counts of {label} ({}) cannot be understood: {error}", path.display()))
     })?;
     let counts = match counts {
-        Counts::Play(played) => Counts::Play(PlayedGames { policy: visible(&played.policy), ..played }),
+        Counts::Play(played) => Counts::Play(PlayedGames { policy: escape_controls(&played.policy), ..played }),
         Counts::Parse { read, kept, dropped } => {
-            let dropped = dropped.into_iter().map(|(reason, games)| (visible(&reason), games)).collect();
+            let dropped = dropped.into_iter().map(|(reason, games)| (escape_controls(&reason), games)).collect();
             Counts::Parse { read, kept, dropped }
         }
         Counts::Tokenize { sets, all } => {
-            Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (visible(&name), set)).collect(), all }
+            Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (escape_controls(&name), set)).collect(), all }
         }
         split => split,
     };
-    Ok(LabelledCounts { label: visible(label), counts })
+    Ok(LabelledCounts { label: escape_controls(label), counts })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use cwm_contract::{Failure, GroupInput};
-use cwm_page::visible;
+use cwm_page::escape_controls;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::papers::chess_world_model::model::coordinates;
@@ -56,7 +56,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 /// # Errors
 /// A file cannot be read, or one of its lines cannot be understood.
 pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Curve>, Failure> {
-    inputs.iter().map(|input| read_one(&input.path, &visible(&input.label.to_string()))).collect()
+    inputs.iter().map(|input| read_one(&input.path, &escape_controls(&input.label.to_string()))).collect()
 }
 
 fn read_one(path: &Path, label: &str) -> Result<Curve, Failure> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, Row, Table, number, visible};
+use cwm_page::{Cell, Column, Row, Table, escape_controls, number};
 
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -65,8 +65,11 @@ fn head(choice: &Choice) -> [Cell; 3] {
 }
 
 fn row(choice: &Choice, candidate: &Candidate) -> Row {
-    let parameters: Vec<_> =
-        candidate.parameters.iter().map(|(name, value)| format!("{} {}", visible(name), words(value))).collect();
+    let parameters: Vec<_> = candidate
+        .parameters
+        .iter()
+        .map(|(name, value)| format!("{} {}", escape_controls(name), words(value)))
+        .collect();
     let mut cells = head(choice).to_vec();
     cells.extend([rank(candidate), Cell::text(parameters.join(", "))]);
     cells.extend(measured(choice, candidate));
@@ -79,11 +82,11 @@ fn data(choices: &[Choice]) -> Table {
     let all = || choices.iter().flat_map(|choice| choice.candidates);
     let names: BTreeSet<&String> = all().flat_map(|candidate| candidate.parameters.keys()).collect();
     let mut columns = columns();
-    let own = names.iter().map(|name| Column::number(&visible(name)));
+    let own = names.iter().map(|name| Column::number(&escape_controls(name)));
     drop(columns.splice(4..5, [Column::text("Training")].into_iter().chain(own)));
     let row = |choice: &Choice, candidate: &Candidate| {
         let mut cells = head(choice).to_vec();
-        cells.extend([rank(candidate), Cell::text(visible(&candidate.label))]);
+        cells.extend([rank(candidate), Cell::text(escape_controls(&candidate.label))]);
         cells.extend(names.iter().map(|name| {
             match candidate.parameters.get(*name) {
                 None => Cell::none(),
@@ -102,7 +105,7 @@ fn data(choices: &[Choice]) -> Table {
 
 fn words(value: &serde_json::Value) -> String {
     match value {
-        serde_json::Value::String(text) => visible(text),
+        serde_json::Value::String(text) => escape_controls(text),
         other => other.to_string(),
     }
 }
@@ -120,8 +123,8 @@ fn measured(choice: &Choice, candidate: &Candidate) -> [Cell; 4] {
 
 fn note(candidate: &Candidate) -> Cell {
     Cell::text(match (&candidate.why, candidate.chosen) {
-        (Some(why), true) => format!("chosen: {}", visible(why)),
-        (Some(why), false) => format!("set aside: {}", visible(why)),
+        (Some(why), true) => format!("chosen: {}", escape_controls(why)),
+        (Some(why), false) => format!("set aside: {}", escape_controls(why)),
         (None, _) => String::new(),
     })
 }

@@ -1,6 +1,6 @@
 //! The candidates of each `select`, in the order of the tables.
 
-use cwm_page::visible;
+use cwm_page::escape_controls;
 
 use crate::papers::chess_world_model::facts::ChoiceStage;
 use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES};
@@ -27,7 +27,7 @@ impl<'a> Choice<'a> {
 
     /// Returns the sources of a training's number: the training, and the `select` that has it.
     pub(super) fn sources(&self, candidate: &Candidate) -> [String; 2] {
-        [visible(&candidate.label), self.label.clone()]
+        [escape_controls(&candidate.label), self.label.clone()]
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn choices(given: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
             Some(Choice {
                 label,
                 stage: label.split('[').next().unwrap_or_default(),
-                model: Model::new(label, &visible(&first.family), &visible(&first.size)),
+                model: Model::new(label, &escape_controls(&first.family), &escape_controls(&first.size)),
                 kind: if floors { ChoiceStage::SecondStage } else { ChoiceStage::FirstStage },
                 candidates,
             })

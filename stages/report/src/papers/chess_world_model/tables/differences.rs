@@ -1,9 +1,8 @@
 //! Models beside others, paired by game.
 
 use cwm_page::{
-    Cell, Column, Interval, Row, Table,
+    Cell, Column, Interval, Row, Table, escape_controls,
     number::{percent, plain, signed},
-    visible,
 };
 
 use crate::papers::chess_world_model::format::{four_decimals, loss};
@@ -44,7 +43,7 @@ pub(crate) fn differences(compared: &[(String, Vec<Difference>)]) -> Table {
             let baseline_variant = line.baseline_variant.as_ref().unwrap_or(&line.variant);
             let model = model(&line.family, &line.size, &line.variant);
             let baseline = model_of_baseline(&model, &line.baseline, baseline_size, baseline_variant);
-            (TestSet::from_name(&visible(&line.test)), model, baseline, line, label)
+            (TestSet::from_name(&escape_controls(&line.test)), model, baseline, line, label)
         })
         .collect();
     all.sort_by(|one, other| (&one.0, &one.1, &one.2.0, one.4).cmp(&(&other.0, &other.1, &other.2.0, other.4)));
@@ -95,7 +94,7 @@ pub(crate) fn differences(compared: &[(String, Vec<Difference>)]) -> Table {
 }
 
 fn model(family: &str, size: &str, variant: &str) -> Model {
-    Model::new(&format!("m[{}]", visible(variant)), &visible(family), &visible(size))
+    Model::new(&format!("m[{}]", escape_controls(variant)), &escape_controls(family), &escape_controls(size))
 }
 
 /// Returns the baseline, and its name beside `model`: with its size where that differs.

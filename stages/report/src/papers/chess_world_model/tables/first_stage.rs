@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number, visible};
+use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, escape_controls, number};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::format;
@@ -40,7 +40,7 @@ pub(crate) fn first_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts
         Column::number("Trajectory (%)"),
     ];
     columns.extend(Settings::columns(4));
-    columns.extend(more.iter().map(|name| Column::number(&visible(name))));
+    columns.extend(more.iter().map(|name| Column::number(&escape_controls(name))));
     let missing = match choices.as_slice() {
         [] => Vec::new(),
         choices => not_run(choices.iter().map(|choice| &choice.model)),
@@ -96,7 +96,7 @@ fn rows(model: &Model, choice: Option<&&Choice>, more: &BTreeSet<&String>, paper
 fn other(candidate: &Candidate, name: &str) -> Cell {
     match candidate.parameters.get(name) {
         None => Cell::none(),
-        Some(serde_json::Value::String(text)) => Cell::text(visible(text)),
+        Some(serde_json::Value::String(text)) => Cell::text(escape_controls(text)),
         Some(value) => {
             value.as_f64().map_or_else(|| Cell::text(value.to_string()), |number| settings::cell(Some(number)))
         }

@@ -75,7 +75,7 @@ fn split(label: &String, train: &Side, validation: &Side, intended: f64, paper: 
             PaperComparison::count(from(Cell::count(side.games)), paper.split(set, &Metric::Games)),
             // A game of n plies has n + 1 positions, START being the first.
             PaperComparison::without_paper(from(Cell::count(side.plies + side.games))),
-            PaperComparison::new(from(share), paper.split(set, &Metric::Share), number::two_decimals).about(),
+            PaperComparison::new(from(share), paper.split(set, &Metric::Share), number::two_decimals).approximate(),
             PaperComparison::without_paper(ours),
         ];
         comparison_rows(&[Cell::text(title)], Some(label), &columns)

@@ -1,7 +1,7 @@
 //! Counts how often the winner by validation loss is the winner by another metric: the counts in the text of Appendix
 //! C.
 
-use cwm_page::{Cell, Column, PaperComparison, Row, RowKind, Table, comparison_rows, visible};
+use cwm_page::{Cell, Column, PaperComparison, Row, RowKind, Table, comparison_rows, escape_controls};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, Metric, PaperFacts};
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -48,7 +48,7 @@ fn rows((name, read, fact): &CountedMetric, cells: &[&Choice], paper: &PaperFact
         .iter()
         .flat_map(|cell| {
             let ranked = cell.candidates.iter().filter(|candidate| candidate.rank.is_some());
-            ranked.map(|candidate| visible(&candidate.label)).chain([cell.label.clone()])
+            ranked.map(|candidate| escape_controls(&candidate.label)).chain([cell.label.clone()])
         })
         .collect();
     let printed = |metric: &Metric| paper.split("first_stage", metric);

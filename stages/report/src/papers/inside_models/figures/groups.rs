@@ -10,8 +10,8 @@ pub(super) struct Group<'a> {
     pub(super) findings: Vec<&'a Finding>,
 }
 
-/// The groups of each model by what is called `name`, such as `eta`. A finding without that name, such as one of no edit, belongs to
-/// all groups of its model.
+/// The groups of each model by what is called `name`, such as `eta`. A finding without that name, such as one of no edit, belongs
+/// to all groups of its model.
 pub(super) fn groups<'a>(findings: &[&'a Finding], name: &str) -> Vec<Group<'a>> {
     let mut keys = distinct(findings.iter().copied(), |finding| (finding.model.as_str(), finding.named(name)));
     let named: Vec<&str> = keys.iter().filter(|(_, text)| !text.is_empty()).map(|(model, _)| *model).collect();

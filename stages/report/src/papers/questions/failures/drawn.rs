@@ -2,7 +2,7 @@
 
 use askama::Template;
 use cwm_contract::Failure;
-use cwm_page::{number, visible};
+use cwm_page::{escape_controls, number};
 use cwm_questions::prompt::{PromptContext, Variant, prompt};
 use cwm_questions::truth::{Keys, key};
 
@@ -41,7 +41,7 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     let (response, cut) = end(answer.response.as_deref().unwrap_or_default());
     let more = [grade.fault.as_deref(), answer.fault.as_deref()].into_iter().flatten();
     let view = View {
-        task_id: visible(&grade.task_id),
+        task_id: escape_controls(&grade.task_id),
         verdict: std::iter::once(grade.verdict.as_str()).chain(more).map(beginning).collect::<Vec<_>>().join(", "),
         board: board(&item.input),
         question: beginning(&question(shown)),
@@ -68,7 +68,7 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
 fn board(input: &str) -> Option<Board> {
     let fen = input.split(" | ").next().unwrap_or_default();
     let pieces = placed(fen);
-    (!pieces.is_empty()).then(|| Board { fen: visible(fen), pieces })
+    (!pieces.is_empty()).then(|| Board { fen: escape_controls(fen), pieces })
 }
 
 /// The prompt of the run, or the bare question where that cannot be made.

@@ -7,7 +7,7 @@ use super::BAR;
 use crate::papers::drawing::{bar, panel, row};
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// Panels side by side.
 const ABREAST: usize = 2;
@@ -61,7 +61,8 @@ fn drawn(
     fact: impl Fn(Option<&str>) -> String,
     axis: impl Fn(f64) -> Axis,
 ) -> Figure {
-    let players: Vec<&Player> = measured.players.iter().filter(|player| value(&player.overall).is_some()).collect();
+    let players: Vec<&MeasuredRun> =
+        measured.players.iter().filter(|player| value(&player.overall).is_some()).collect();
     let categories = measured.categories();
     let subjects: Vec<Option<&str>> =
         std::iter::once(None).chain(categories.iter().map(|name| Some(&**name))).collect();

@@ -4,12 +4,12 @@ use cwm_page::{Axis, COLOURS, Figure, Grid, Layer, Point, Series, Style, number}
 
 use crate::papers::drawing::{panel, row};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 use crate::papers::questions::tables::dollars_an_item;
 
 /// Figure 5.
 pub(crate) fn tokens_and_accuracy(measured: &Measurements) -> Figure {
-    let mean = |player: &Player| Some(number::mean(player.overall.total_tokens?, player.overall.with_tokens)?.0);
+    let mean = |player: &MeasuredRun| Some(number::mean(player.overall.total_tokens?, player.overall.with_tokens)?.0);
     Figure {
         id: id("tokens-accuracy"),
         title: "Accuracy by tokens".into(),
@@ -34,12 +34,12 @@ pub(crate) fn cost_and_accuracy(measured: &Measurements) -> Figure {
 
 fn points(
     measured: &Measurements,
-    value: impl Fn(&Player) -> Option<f64>,
+    value: impl Fn(&MeasuredRun) -> Option<f64>,
     axis: impl Fn(std::vec::IntoIter<f64>) -> Axis,
     unit: &str,
 ) -> Figure {
     let with = |player| Some((player, value(player).filter(|value| *value > 0.0)?));
-    let players: Vec<(&Player, f64)> = measured.players.iter().filter_map(with).collect();
+    let players: Vec<(&MeasuredRun, f64)> = measured.players.iter().filter_map(with).collect();
     let series = players.iter().enumerate().map(|(nth, (player, x))| {
         let overall = &player.overall;
         let note = format!("{}: {}{unit}, {} %", player.name, number::setting(*x), number::percent(overall.accuracy));

@@ -2,7 +2,7 @@
 
 use cwm_page::{Cell, Column, Row, Table};
 
-use super::{of, points, share};
+use super::{points, share, with_source};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::Measurements;
 
@@ -16,7 +16,7 @@ pub(crate) fn agreement(measured: &Measurements) -> Table {
             let (pair, difference) = measured.pair(one, other)?;
             let mut cells = vec![Cell::text(&one.name), Cell::text(&other.name), Cell::count(pair.items)];
             let shares = [pair.agreement, pair.both_correct].map(|count| share(count, pair.items));
-            cells.extend(of(one, shares.into_iter().chain([points(difference)])));
+            cells.extend(with_source(one, shares.into_iter().chain([points(difference)])));
             Some(vec![Row::ours(cells)])
         })
     });

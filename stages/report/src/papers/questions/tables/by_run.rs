@@ -3,11 +3,11 @@
 use cwm_answers::Tally;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
-use super::{accuracy, mean, of};
+use super::{accuracy, mean, with_source};
 use crate::papers::printed::is_named;
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// A column of numbers of runs.
 pub(super) struct Numbers<'a> {
@@ -16,7 +16,7 @@ pub(super) struct Numbers<'a> {
     pub(super) category: Option<String>,
     /// The column of the facts.
     pub(super) fact: String,
-    pub(super) ours: Box<dyn Fn(&Player) -> Cell + 'a>,
+    pub(super) ours: Box<dyn Fn(&MeasuredRun) -> Cell + 'a>,
     /// Prints a difference.
     pub(super) print: fn(f64) -> String,
     /// True if the paper's numbers are approximate.
@@ -85,7 +85,7 @@ pub(super) fn by_run(
     measured: &Measurements,
     facts: &Facts,
     columns: Vec<Numbers>,
-    has: impl Fn(&Player) -> bool,
+    has: impl Fn(&MeasuredRun) -> bool,
     table: Table,
 ) -> Table {
     let names: Vec<&str> = columns.iter().map(|column| column.fact.as_str()).collect();
@@ -99,7 +99,7 @@ pub(super) fn by_run(
         let printed: Vec<_> =
             columns.iter().zip(of_paper(&name)).map(|(column, fact)| fact.filter(|_| is_like(column))).collect();
         compared.extend(papers.iter().filter(|run| is_named(run, &name) && of_paper(run) == printed).copied());
-        let cells = of(player, columns.iter().map(|column| (column.ours)(player)));
+        let cells = with_source(player, columns.iter().map(|column| (column.ours)(player)));
         let mut numbers = vec![PaperComparison::without_paper(Cell::count(player.overall.items))];
         numbers.extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.beside(ours, fact)));
         groups.push(comparison_rows(&[Cell::text(&player.name)], Some("this run"), &numbers));
@@ -119,6 +119,6 @@ pub(super) fn by_run(
 impl Numbers<'_> {
     fn beside<'f>(&self, ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
         let comparison = PaperComparison::new(ours, fact, self.print);
-        if self.about { comparison.about() } else { comparison }
+        if self.about { comparison.approximate() } else { comparison }
     }
 }

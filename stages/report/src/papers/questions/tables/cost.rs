@@ -6,11 +6,11 @@ use super::by_run::{Numbers, by_run};
 use super::{accuracy, mean};
 use crate::papers::questions::facts::{Facts, PER_DOLLAR};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// Figures 5 and 6.
 pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
-    let column = |heading: &str, ours: fn(&Player) -> Cell| Numbers {
+    let column = |heading: &str, ours: fn(&MeasuredRun) -> Cell| Numbers {
         heading: Column::number(heading),
         category: None,
         fact: if heading == EARNED { PER_DOLLAR.to_owned() } else { String::new() },
@@ -18,7 +18,7 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
         print: number::two_decimals,
         about: heading == EARNED,
     };
-    let tokens = |heading, sum: fn(&Player) -> Option<u64>| Numbers {
+    let tokens = |heading, sum: fn(&MeasuredRun) -> Option<u64>| Numbers {
         ours: Box::new(move |player| mean(sum(player), player.overall.with_tokens)),
         ..column(heading, |_| Cell::none())
     };
@@ -44,14 +44,14 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
             .into(),
         ..Table::default()
     };
-    let has = |player: &Player| player.overall.total_tokens.is_some() || player.overall.cost.is_some();
+    let has = |player: &MeasuredRun| player.overall.total_tokens.is_some() || player.overall.cost.is_some();
     by_run(measured, facts, columns, has, table)
 }
 
 const EARNED: &str = "Correct a dollar";
 
 /// Mean dollars of the answers whose cost is known.
-pub(crate) fn dollars_an_item(player: &Player) -> Option<f64> {
+pub(crate) fn dollars_an_item(player: &MeasuredRun) -> Option<f64> {
     let known = player.overall.with_cost;
     player.overall.cost.filter(|_| known > 0).map(|cost| cost / known as f64)
 }

@@ -19,7 +19,7 @@ pub(super) use verdicts::{VERDICTS, sound, verdicts};
 use cwm_answers::Tally;
 use cwm_page::{Cell, Interval, number};
 
-use super::measured::Player;
+use super::measured::MeasuredRun;
 
 /// The accuracy of a tally with its interval, in percent; [`Cell::none`] without items.
 fn accuracy(tally: &Tally) -> Cell {
@@ -49,6 +49,6 @@ fn mean(sum: Option<u64>, number: u64) -> Cell {
 }
 
 /// Returns the cells with the run's grades as the source of their numbers.
-fn of(player: &Player, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+fn with_source(player: &MeasuredRun, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&player.label]) } else { cell }).collect()
 }

@@ -2,7 +2,7 @@
 
 use cwm_page::{Cell, Column, Row, Table};
 
-use super::{accuracy, of};
+use super::{accuracy, with_source};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::Measurements;
 
@@ -16,7 +16,7 @@ pub(crate) fn tasks(measured: &Measurements) -> Table {
         cells.extend([Cell::count(count.items), Cell::count(count.positions), Cell::percent(count.chance)]);
         cells.extend(measured.players.iter().flat_map(|player| {
             let tally = player.task(&count.task).filter(|_| player.label == *label);
-            of(player, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
+            with_source(player, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
         }));
         vec![Row::ours(cells)]
     });

@@ -3,14 +3,14 @@
 use cwm_answers::Run;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
-use super::{accuracy, of, points};
+use super::{accuracy, points, with_source};
 use crate::papers::printed::is_named;
 use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// Context, group of examples, and the name of both. The first is the base; the first three are the paper's.
-const WAYS: [((&str, u64), &str); 6] = [
+const PROMPT_VARIANTS: [((&str, u64), &str); 6] = [
     (("none", 1), "Base"),
     (("none", 2), "ΔExample"),
     (("pieces_moves", 1), "+PieceArr"),
@@ -22,7 +22,7 @@ const WAYS: [((&str, u64), &str); 6] = [
 /// Table 4.
 pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
     // Runs that differ in nothing but context and examples.
-    let mut kinds: Vec<Vec<&Player>> = Vec::new();
+    let mut kinds: Vec<Vec<&MeasuredRun>> = Vec::new();
     for player in &measured.players {
         match kinds.iter_mut().find(|kind| is_like(kind[0], player)) {
             Some(kind) => kind.push(player),
@@ -30,11 +30,11 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
         }
     }
     kinds.retain(|kind| kind.len() > 1);
-    let find = |kind: &[&'_ Player], way: (&str, u64)| kind.iter().position(|player| player.variant() == way);
+    let find = |kind: &[&'_ MeasuredRun], way: (&str, u64)| kind.iter().position(|player| player.variant() == way);
     let is_used = |(place, (way, _)): &(usize, &((&str, u64), &str))| {
         *place < VARIANTS.len() || kinds.iter().any(|kind| find(kind, *way).is_some())
     };
-    let ways: Vec<_> = WAYS.iter().enumerate().filter(is_used).collect();
+    let ways: Vec<_> = PROMPT_VARIANTS.iter().enumerate().filter(is_used).collect();
     let printed = |run: &str| {
         ways.iter().map(|(place, _)| VARIANTS.get(*place).and_then(|column| facts.get(run, column))).collect::<Vec<_>>()
     };
@@ -46,7 +46,7 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
         let run = papers.iter().find(|run| is_published && is_named(run, &name));
         compared.extend(run.copied());
         let facts = run.map_or(vec![None; ways.len()], |run| printed(run));
-        let base = find(kind, WAYS[0].0).map(|at| kind[at]);
+        let base = find(kind, PROMPT_VARIANTS[0].0).map(|at| kind[at]);
         let players: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
         let mut numbers: Vec<_> =
             players.iter().zip(facts).map(|(player, fact)| beside(accuracy_of(*player), fact)).collect();
@@ -87,17 +87,17 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
     }
 }
 
-fn is_like(one: &Player, other: &Player) -> bool {
-    let asked = |player: &Player| Run { context: None, examples: None, ..player.run.clone() };
+fn is_like(one: &MeasuredRun, other: &MeasuredRun) -> bool {
+    let asked = |player: &MeasuredRun| Run { context: None, examples: None, ..player.run.clone() };
     one.label == other.label && asked(one) == asked(other)
 }
 
-fn accuracy_of(player: Option<&Player>) -> Cell {
+fn accuracy_of(player: Option<&MeasuredRun>) -> Cell {
     player.map_or(Cell::none(), |player| of_one(player, accuracy(&player.overall)))
 }
 
-fn of_one(player: &Player, cell: Cell) -> Cell {
-    of(player, [cell]).remove(0)
+fn of_one(player: &MeasuredRun, cell: Cell) -> Cell {
+    with_source(player, [cell]).remove(0)
 }
 
 fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
@@ -109,7 +109,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
     let players = &measured.players;
     let without = players.iter().filter(|player| player.reasoning() == "none");
     let pairs = without.flat_map(|plain| {
-        let is_pair = move |other: &&Player| {
+        let is_pair = move |other: &&MeasuredRun| {
             let is_like = other.run.name == plain.run.name && other.given() == plain.given();
             is_like && other.variant() == plain.variant() && other.reasoning() != "none"
         };
@@ -117,7 +117,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
     });
     let pairs: Vec<_> = pairs.collect();
     let rows = pairs.iter().map(|(plain, other, gain)| {
-        let fact = |player: &Player| {
+        let fact = |player: &MeasuredRun| {
             let name = player.paper_name().filter(|_| measured.is_published(player, None))?;
             facts.get(&name, OVERALL)
         };

@@ -3,9 +3,9 @@
 use cwm_answers::Tally;
 use cwm_page::{Cell, Column, Row, Table};
 
-use super::{accuracy, of, share};
+use super::{accuracy, share, with_source};
 use crate::papers::questions::id;
-use crate::papers::questions::measured::{Measurements, Player};
+use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// The verdicts with their colours in figures, from right to wrong.
 pub(crate) const VERDICTS: [(&str, usize, fn(&Tally) -> u64); 7] = [
@@ -31,12 +31,12 @@ pub(crate) fn verdicts(measured: &Measurements) -> Table {
     let mut columns = vec![Column::text("Run").naming_rows(), Column::number("Items")];
     columns.extend(VERDICTS.map(|(name, ..)| Column::number(name).under("Verdicts (%)").with_over_key("verdict")));
     columns.extend(FAULTS.map(|(name, _)| Column::number(name).under("Wrong moves").with_over_key("wrong_move")));
-    let row = |player: &Player| {
+    let row = |player: &MeasuredRun| {
         let tally = &player.overall;
         let shares = VERDICTS.iter().map(|(.., count)| share(count(tally), tally.items));
         let faults = FAULTS.iter().map(|(_, count)| Cell::count(count(tally)));
         let mut cells = vec![Cell::text(&player.name), Cell::count(tally.items)];
-        cells.extend(of(player, shares.chain(faults)));
+        cells.extend(with_source(player, shares.chain(faults)));
         vec![Row::ours(cells)]
     };
     Table {
@@ -58,12 +58,12 @@ pub(crate) fn sound(measured: &Measurements) -> Table {
     let headings = ["Items", "Correct (%)", "Sound (%)", "Format cost", "Key cost", "Unread"];
     let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Category").naming_rows()];
     columns.extend(headings.map(Column::number));
-    let row = |player: &Player, category: Option<&str>| {
+    let row = |player: &MeasuredRun, category: Option<&str>| {
         let tally = player.tally(category)?;
         let mut cells = vec![Cell::text(&player.name), Cell::text(category.unwrap_or("all")), Cell::count(tally.items)];
         let counts = [tally.format_cost, tally.key_cost, tally.unread].map(Cell::count);
         let shares = [accuracy(tally), share(tally.sound, tally.items)];
-        cells.extend(of(player, shares.into_iter().chain(counts)));
+        cells.extend(with_source(player, shares.into_iter().chain(counts)));
         Some(vec![Row::ours(cells)])
     };
     let categories = measured.categories();

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use cwm_contract::Failure;
-use cwm_page::{number, visible};
+use cwm_page::{escape_controls, number};
 use cwm_reasoning::{ClaimRule, Claims, Verifier};
 
 use super::marked::{Part, marked};
@@ -65,10 +65,10 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     arrows.extend(read.and_then(|uci| arrow("arrow-answer", uci)));
     let of_claims = claims.moves.len() + claims.pieces.len();
     let view = View {
-        task_id: visible(&grade.task_id),
-        verdict: visible(&grade.verdict),
+        task_id: escape_controls(&grade.task_id),
+        verdict: escape_controls(&grade.verdict),
         reward: grade.reward.map_or("–".to_owned(), |reward| number::two_decimals(reward)),
-        board: Board { fen: visible(&item.input), pieces: placed(&item.input) },
+        board: Board { fen: escape_controls(&item.input), pieces: placed(&item.input) },
         arrows,
         answer: read.map(beginning),
         key: beginning(&item.correct_answer),

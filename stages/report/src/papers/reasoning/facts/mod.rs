@@ -1,7 +1,7 @@
 //! The paper's numbers, and settings of the authors' code.
 //!
-//! `reasoning.csv` has a fact a row: `source` (a table, a figure, the text or the authors' code), `row`, `column`, `value` as printed,
-//! `unit` (`lost` where our copy of the text has no number) and `section`.
+//! `reasoning.csv` has a fact a row: `source` (a table, a figure, the text or the authors' code), `row`, `column`, `value` as
+//! printed, `unit` (`lost` where our copy of the text has no number) and `section`.
 
 use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
 

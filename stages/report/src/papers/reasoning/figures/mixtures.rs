@@ -1,6 +1,6 @@
 //! Tokens by data set.
 
-use cwm_page::{COLOURS, Figure, LegendEntry, Style, visible};
+use cwm_page::{COLOURS, Figure, LegendEntry, Style, escape_controls};
 
 use super::BAR;
 use crate::papers::drawing::{row, stacked};
@@ -11,15 +11,15 @@ use crate::papers::reasoning::measured::Measurements;
 pub(crate) fn mixtures(measured: &Measurements) -> Figure {
     let mut sources: Vec<String> = Vec::new();
     for source in measured.mixtures.iter().flat_map(|(.., mixture)| &mixture.sources) {
-        if source.tokens > 0 && !sources.contains(&visible(&source.source)) {
-            sources.push(visible(&source.source));
+        if source.tokens > 0 && !sources.contains(&escape_controls(&source.source)) {
+            sources.push(escape_controls(&source.source));
         }
     }
     let parts: Vec<(&str, usize)> =
         sources.iter().enumerate().map(|(nth, name)| (name.as_str(), nth % COLOURS)).collect();
     let bars = measured.mixtures.iter().map(|(name, _, mixture)| {
         let tokens = |wanted: &String| {
-            let of_name = mixture.sources.iter().filter(|source| visible(&source.source) == *wanted);
+            let of_name = mixture.sources.iter().filter(|source| escape_controls(&source.source) == *wanted);
             of_name.map(|source| source.tokens).sum()
         };
         (name.clone(), sources.iter().map(tokens).collect())

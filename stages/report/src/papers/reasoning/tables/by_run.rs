@@ -4,7 +4,7 @@ use cwm_page::{Cell, Column, Row, Table};
 
 use super::{Unit, cell, count};
 use crate::papers::reasoning::id;
-use crate::papers::reasoning::measured::{Measurements, PREDICT, Player, TASKS};
+use crate::papers::reasoning::measured::{MeasuredRun, Measurements, PREDICT, TASKS};
 
 /// Verdicts, in the order of their columns.
 const VERDICTS: [&str; 7] = ["right", "wrong", "not_a_candidate", "scored", "legal", "illegal", "unreadable"];
@@ -86,7 +86,7 @@ pub(crate) fn grounded(measured: &Measurements) -> Table {
 pub(crate) fn claims(measured: &Measurements) -> Table {
     let numbers = ["Claims", "True (%)"];
     let columns = CLAIMS.iter().flat_map(|(kind, _)| numbers.map(|name| Column::number(name).under(*kind)));
-    let cells = |player: &Player, task: &str| -> Vec<Cell> {
+    let cells = |player: &MeasuredRun, task: &str| -> Vec<Cell> {
         let of_kind = |(_, measure): &(&str, &str)| {
             [count(player, task, measure), cell(Some(player), task, measure, Unit::Percent)]
         };
@@ -108,7 +108,7 @@ pub(crate) fn claims(measured: &Measurements) -> Table {
 fn by_run(measured: &Measurements, tasks: &[&str], (counted, needed): (&str, &str), numbers: &Numbers) -> Table {
     let mut columns = vec![Column::number(counted)];
     columns.extend(numbers.iter().map(|(heading, ..)| Column::number(heading)));
-    let cells = |player: &Player, task: &str| {
+    let cells = |player: &MeasuredRun, task: &str| {
         let mut cells = vec![count(player, task, needed)];
         cells.extend(numbers.iter().map(|(_, measure, unit)| cell(Some(player), task, measure, *unit)));
         cells
@@ -122,7 +122,7 @@ fn table(
     tasks: &[&str],
     needed: &str,
     numbers: Vec<Column>,
-    cells: impl Fn(&Player, &str) -> Vec<Cell>,
+    cells: impl Fn(&MeasuredRun, &str) -> Vec<Cell>,
 ) -> Table {
     let mut groups = Vec::new();
     for (experiment, player, phase) in measured.runs() {

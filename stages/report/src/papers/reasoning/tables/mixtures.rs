@@ -1,6 +1,6 @@
 //! The data sets that models were fine-tuned on.
 
-use cwm_page::{Cell, Column, Row, Table, number, visible};
+use cwm_page::{Cell, Column, Row, Table, escape_controls, number};
 
 use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::Measurements;
@@ -16,7 +16,7 @@ pub(crate) fn mixtures(measured: &Measurements) -> Table {
                 Cell::count(source.tokens),
                 Cell::percent(share),
             ];
-            let mut cells = vec![Cell::text(name), Cell::text(visible(&source.source))];
+            let mut cells = vec![Cell::text(name), Cell::text(escape_controls(&source.source))];
             cells.extend(numbers.map(|cell| cell.with_sources([label])));
             cells.push(Cell::text(if source.exhausted { "ran dry" } else { "" }));
             Row::ours(cells)

@@ -17,7 +17,7 @@ pub(super) use results::{table_1, table_2};
 use cwm_answers::Measure;
 use cwm_page::{Cell, Interval, number};
 
-use super::measured::Player;
+use super::measured::MeasuredRun;
 
 /// The form in which a measure is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +56,13 @@ fn three(value: f64) -> String {
 }
 
 /// A measure of a run as a cell with its source; [`Cell::none`] if it has no value.
-fn cell(player: Option<&Player>, task: &str, measure: &str, unit: Unit) -> Cell {
+fn cell(player: Option<&MeasuredRun>, task: &str, measure: &str, unit: Unit) -> Cell {
     let found = player.and_then(|player| Some((player, player.measure(task, measure)?)));
     found.map_or(Cell::none(), |(player, found)| unit.cell(found).with_sources(player.source(task, measure)))
 }
 
 /// The number of answers that a measure's mean or share is over.
-fn count(player: &Player, task: &str, measure: &str) -> Cell {
+fn count(player: &MeasuredRun, task: &str, measure: &str) -> Cell {
     let found = player.measure(task, measure);
     found.map_or(Cell::none(), |found| Cell::count(found.n).with_sources(player.source(task, measure)))
 }

@@ -1,7 +1,7 @@
 //! The facts that rules find of a move.
 
 use cwm_questions::Task;
-use cwm_questions::truth::{Keys, Position as Truths, on_position, role_name};
+use cwm_questions::truth::{Keys, Position as Truths, answer_in_position, role_name};
 use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
 /// Something that a move does. Pieces that stand somewhere are named with their square: `knight on f6`.
@@ -76,7 +76,7 @@ fn fork(board: &Board, from: Square) -> Option<Fact> {
 
 /// The first pin of a piece of the side to move that was not there before.
 fn new_pin(before: &Chess, after: &Chess) -> Option<Fact> {
-    let pins = |position: &Chess| on_position(Task::Pin, &Truths::of_chess(position), None, Keys::Sound);
+    let pins = |position: &Chess| answer_in_position(Task::Pin, &Truths::of_chess(position), None, Keys::Sound);
     let (old, new) = (pins(before)?, pins(after)?);
     let old: Vec<&str> = old.split(", ").collect();
     let board = after.board();

@@ -7,25 +7,25 @@ use crate::claim::{Claim, Side};
 
 /// A claim with both values and their difference, on the same positions.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct ChoiceClaimResult {
     claim: Claim,
     left: Estimate,
     right: Estimate,
     difference: Estimate,
 }
 
-impl Finding {
+impl ChoiceClaimResult {
     /// The finding of the comparison on a claim about the arms at these places; `None` if it has no position for it.
     pub fn of(claim: &Claim, compared: &Comparison, [left, right]: [usize; 2]) -> Option<Self> {
         let sides = [(left, claim.left.measure), (right, claim.right.measure)];
         let counts = |place: usize| {
-            let counts = claim.from_ply.is_none_or(|ply| compared.asked[place].t.is_some_and(|t| t >= ply));
+            let counts = claim.from_ply.is_none_or(|ply| compared.positions[place].t.is_some_and(|t| t >= ply));
             // Both means are over the positions of the difference.
             counts && sides.iter().all(|(arm, measure)| compared.value(*arm, *measure, place).is_some())
         };
         let mean =
             |(arm, measure)| compared.mean(|place| compared.value(arm, measure, place).filter(|_| counts(place)));
-        Some(Finding {
+        Some(ChoiceClaimResult {
             claim: claim.clone(),
             left: mean(sides[0])?,
             right: mean(sides[1])?,
@@ -40,7 +40,7 @@ impl Finding {
 
     /// Both values, the difference and its interval, in a sentence without a full stop.
     pub fn summary(&self) -> String {
-        let Finding { claim, left, right, difference } = self;
+        let ChoiceClaimResult { claim, left, right, difference } = self;
         let (unit, of_difference, scale) = match claim.left.measure.is_rate() && claim.right.measure.is_rate() {
             true => (" %", " points", 100.0),
             false => (" nats", " nats", 1.0),
@@ -61,7 +61,7 @@ impl Finding {
 
     /// The same as JSON: shares from 0 to 1, losses in nats.
     pub fn json(&self) -> serde_json::Value {
-        let Finding { claim, left, right, difference } = self;
+        let ChoiceClaimResult { claim, left, right, difference } = self;
         let side = |side: &Side, found: &Estimate| json!({"arm": side.arm, "measure": side.measure.name(), "mean": found.mean});
         let (low, high) = difference.interval.unzip();
         json!({

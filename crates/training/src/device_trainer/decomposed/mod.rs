@@ -14,7 +14,7 @@ use super::{Arrays, PendingStepEnd, StepEnd};
 use crate::optimiser::{Factors, clip_factor, norm};
 
 #[derive(Debug)]
-pub(super) struct ComposedArrays {
+pub(super) struct DecomposedArrays {
     layout: Arc<Layout>,
     device: Device,
     weights: Tensor<1>,
@@ -27,7 +27,7 @@ pub(super) struct ComposedArrays {
     gradient: Option<Tensor<1>>,
 }
 
-impl ComposedArrays {
+impl DecomposedArrays {
     /// Copies weights, both moments and the snapshot to `device`.
     pub fn new(layout: &Arc<Layout>, values: [&[f32]; 4], device: &Device) -> Self {
         let total = [layout.total()];
@@ -40,7 +40,7 @@ impl ComposedArrays {
         let copied = |values: &[f32]| Tensor::from_data(TensorData::new(values.to_vec(), total), device);
         let [weights, first, second, snapshot] = values.map(copied);
         let (layout, device) = (layout.clone(), device.clone());
-        ComposedArrays { layout, device, weights, first, second, snapshot, decaying, gradient: None }
+        DecomposedArrays { layout, device, weights, first, second, snapshot, decaying, gradient: None }
     }
 }
 
@@ -48,7 +48,7 @@ fn to_host(tensor: &Tensor<1>) -> Vec<f32> {
     tensor.clone().into_data().try_to_vec().expect("weights, moments and losses are f32")
 }
 
-impl Arrays for ComposedArrays {
+impl Arrays for DecomposedArrays {
     fn to_host(&self) -> [Vec<f32>; 4] {
         [&self.weights, &self.first, &self.second, &self.snapshot].map(to_host)
     }

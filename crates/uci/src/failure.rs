@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cwm_contract::{Failure, FailureKind, escape_characters, is_hidden};
 
-use crate::process::{ExchangeError, Process};
+use crate::process::{Process, RequestError};
 
 /// The most characters of a line that are shown.
 const LINE_LENGTH: usize = 200;
@@ -14,9 +14,9 @@ const LINE_LENGTH: usize = 200;
 const OTHER_PROGRAM: &str = "name a program that speaks UCI, such as Stockfish (apt-get install stockfish)";
 
 /// An exchange with an engine: commands, and the output that they cause.
-pub struct Exchange<'a> {
+pub struct EngineRequest<'a> {
     /// The word that ends it, such as `uciok`.
-    pub awaited: &'static str,
+    pub terminator: &'static str,
     /// The commands that the engine was sent last.
     pub sent: &'a str,
     /// The position, as a FEN.
@@ -27,19 +27,19 @@ pub struct Exchange<'a> {
     pub bytes: u64,
 }
 
-impl Exchange<'_> {
+impl EngineRequest<'_> {
     /// The failure of an exchange that did not come to its end.
-    pub fn failure(&self, program: &Path, process: &Process, error: ExchangeError) -> Failure {
-        let is_late = matches!(error, ExchangeError::Late);
+    pub fn failure(&self, program: &Path, process: &Process, error: RequestError) -> Failure {
+        let is_late = matches!(error, RequestError::Timeout);
         let (kind, how) = match error {
-            ExchangeError::Cancelled => return Failure::cancelled(),
-            ExchangeError::Late => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
-            ExchangeError::Flood => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
-            ExchangeError::Ended(how) => (FailureKind::System, format!(": it {how}")),
-            ExchangeError::System(error) => (FailureKind::System, format!(": {error}")),
+            RequestError::Cancelled => return Failure::cancelled(),
+            RequestError::Timeout => (FailureKind::System, format!(" within {} s", self.time.as_secs_f64())),
+            RequestError::OutputLimit => (FailureKind::Input, format!(" within {} MiB of output", self.bytes >> 20)),
+            RequestError::Ended(how) => (FailureKind::System, format!(": it {how}")),
+            RequestError::System(error) => (FailureKind::System, format!(": {error}")),
         };
-        let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.awaited));
-        match self.awaited {
+        let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.terminator));
+        match self.terminator {
             "uciok" if is_late => {
                 failure.hint(format!("{OTHER_PROGRAM}; if it is one, the machine was busy: run again"))
             }

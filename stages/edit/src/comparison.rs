@@ -15,7 +15,7 @@ const CASTLING: usize = 65;
 
 /// A square with a piece, and the boards with and without it.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct BoardComparison {
     /// The square.
     pub square: Square,
     /// The piece on it.
@@ -31,7 +31,7 @@ enum Boards {
     State { original: [u8; LABELS], target: [u8; LABELS] },
 }
 
-impl Judge {
+impl BoardComparison {
     /// The square of a case: the origin that a model of moves expects by its logits, or that of the move that was played, for a
     /// model that answers with boards.
     ///
@@ -67,11 +67,11 @@ impl Judge {
                 Boards::State { original, target }
             }
         };
-        Ok(Judge { square, piece, boards })
+        Ok(BoardComparison { square, piece, boards })
     }
 
     /// Fills in the fields of `row` that depend on the model's logits.
-    pub fn judged(&self, row: EditRow, logits: &[f32]) -> EditRow {
+    pub fn fill_row(&self, row: EditRow, logits: &[f32]) -> EditRow {
         match &self.boards {
             Boards::Moves { original, target, future, argmax } => {
                 let found = self::argmax(logits) as u8;
@@ -81,7 +81,7 @@ impl Judge {
                     mass_original: Some(original.mass(logits)),
                     mass_target: Some(target.mass(logits)),
                     mass_future: Some(future.mass(logits)),
-                    mass_both: Some(original.and(*target).mass(logits)),
+                    mass_both: Some(original.intersection(*target).mass(logits)),
                     target_moves: Some(target.iter().count() as u8),
                     ..row
                 }

@@ -5,20 +5,24 @@ use crate::keywords::Keywords;
 use cwm_contract::Failure;
 
 /// The conditions of a kept comment.
-pub struct Gate {
+pub struct CommentFilter {
     keywords: Keywords,
     min_words: u64,
     min_characters: u64,
 }
 
-impl Gate {
+impl CommentFilter {
     /// The conditions of the parameters.
     ///
     /// # Errors
     ///
     /// The file of keywords cannot be read.
     pub fn of(config: &Config) -> Result<Self, Failure> {
-        Ok(Gate { keywords: Keywords::of(config)?, min_words: config.min_words, min_characters: config.min_characters })
+        Ok(CommentFilter {
+            keywords: Keywords::of(config)?,
+            min_words: config.min_words,
+            min_characters: config.min_characters,
+        })
     }
 
     /// The phrases of a comment as it was written.

@@ -10,15 +10,15 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 use cwm_contract::Failure;
 use cwm_encoding::{LABELS, classes as classes_of};
-use cwm_questions::truth::{Keys, believed_answer, believed_position, target_square};
+use cwm_questions::truth::{Keys, predicted_answer, predicted_position, target_square};
 use cwm_questions::{Category, Form, Item};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
 /// The labels by game and plies played.
-pub struct Beliefs(HashMap<(String, u64), [u8; LABELS]>);
+pub struct LabelPredictions(HashMap<(String, u64), [u8; LABELS]>);
 
-impl Beliefs {
+impl LabelPredictions {
     /// Reads the labels of the positions that these items are about.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Beliefs {
                 }
             }
         }
-        Ok(Beliefs(beliefs))
+        Ok(LabelPredictions(beliefs))
     }
 
     /// The response to an item, as it follows from the believed board by these keys: empty if there is no board without both kings.
@@ -88,8 +88,8 @@ impl Beliefs {
                 .hint("predict the games that the items were built from")
         })?;
         let square = target_square(item).map_err(located)?;
-        let Some(position) = believed_position(labels) else { return Ok(Some(String::new())) };
-        let answer = believed_answer(task, square, &position, keys);
+        let Some(position) = predicted_position(labels) else { return Ok(Some(String::new())) };
+        let answer = predicted_answer(task, square, &position, keys);
         let answer = answer.ok_or_else(|| located("its metadata has no target_square".to_owned()))?;
         Ok(Some(super::terminal_line(&answer)))
     }

@@ -31,8 +31,9 @@ const MORE_BYTES: u64 = 1 << 20;
 /// none after all attempts. Its entries so far cost `spent` dollars.
 ///
 /// # Errors
-/// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was cancelled.
-pub fn ask(
+/// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was
+/// cancelled.
+pub fn send_questions(
     context: &Context,
     config: &Config,
     settings: &Settings,
@@ -54,7 +55,7 @@ pub fn ask(
     let model = config.model.as_deref().unwrap_or_default();
     models::check(context, &shared.connection, model, &config.key_variable)?;
     context.activity("asking");
-    let ending = Ending(shared.ending.clone());
+    let ending = CancelOnDrop(shared.ending.clone());
     let (sender, messages) = sync_channel(connections);
     for _ in 0..connections {
         let (shared, sender) = (shared.clone(), sender.clone());
@@ -164,9 +165,9 @@ fn share(
 }
 
 /// Ends all connections when dropped.
-struct Ending(Cancellation);
+struct CancelOnDrop(Cancellation);
 
-impl Drop for Ending {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }

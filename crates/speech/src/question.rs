@@ -10,7 +10,7 @@ use crate::words::{self, named};
 
 /// The words of a question: the name of a task or of a builder, and its parameters, by `known` of the item or the
 /// example, and by the user's message.
-pub(crate) fn ask(name: &str, known: &Metadata, position: &Chess, user: &str) -> Result<Vec<u16>, String> {
+pub(crate) fn question_words(name: &str, known: &Metadata, position: &Chess, user: &str) -> Result<Vec<u16>, String> {
     let belongs = match name {
         "reasoning_predict_move" | "best_move" | "verbalised" => Vec::new(),
         "reasoning_best_move" | "reasoning_worst_move" => candidates(known)?,

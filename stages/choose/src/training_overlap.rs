@@ -7,9 +7,9 @@ use cwm_contract::{Context, Failure};
 use cwm_evaluations::Evaluations;
 
 /// The positions of the evaluations that are among those of the training too.
-pub struct SeenPositions(HashSet<String>);
+pub struct TrainingOverlap(HashSet<String>);
 
-impl SeenPositions {
+impl TrainingOverlap {
     /// Compares the evaluations with those of the training; `None` without these. Memory grows with the evaluations, and not
     /// with the training.
     ///
@@ -27,7 +27,7 @@ impl SeenPositions {
             context.check_cancelled()?;
             seen.extend(wanted.take(position_of(&evaluation?.fen)));
         }
-        Ok(Some(SeenPositions(seen)))
+        Ok(Some(TrainingOverlap(seen)))
     }
 
     /// Returns true if the training has this position.

@@ -8,9 +8,9 @@ use crate::entry::Usage;
 
 /// The reason why an attempt gave no answer.
 #[derive(Debug)]
-pub enum Fault {
+pub enum ServerError {
     /// Another attempt may succeed.
-    Transient(TransientFault),
+    Transient(TransientError),
     /// The question is too long for the model; no attempt will succeed.
     TooLong(Failure),
     /// The server refuses the key; no question will be answered.
@@ -21,7 +21,7 @@ pub enum Fault {
 
 /// A fault after which the question is sent again.
 #[derive(Debug)]
-pub struct TransientFault {
+pub struct TransientError {
     /// The fault as `answers` has it.
     pub fault: &'static str,
     /// The description of the fault.
@@ -35,10 +35,10 @@ pub struct TransientFault {
     pub usage: Box<Usage>,
 }
 
-impl Fault {
+impl ServerError {
     /// A fault of this question alone.
-    pub fn again(fault: &'static str, message: impl Into<String>) -> Self {
-        Fault::Transient(TransientFault {
+    pub fn transient(fault: &'static str, message: impl Into<String>) -> Self {
+        ServerError::Transient(TransientError {
             fault,
             message: message.into(),
             after: None,
@@ -49,7 +49,7 @@ impl Fault {
 
     /// The same of an attempt for which the server counted `usage`, after so many pieces of an answer.
     pub fn with_usage(mut self, usage: Usage, pieces: u64) -> Self {
-        if let Fault::Transient(again) = &mut self {
+        if let ServerError::Transient(again) = &mut self {
             let completion_tokens = usage.completion_tokens.or((pieces > 0).then_some(pieces));
             *again.usage = Usage { completion_tokens, ..usage };
         }

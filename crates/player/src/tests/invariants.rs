@@ -14,8 +14,8 @@ fn a_cold_attempt_is_the_free_answer() {
             let free = &player.answer(&[&question(&player, &game, plies)])[0].free;
             let attempt = player.attempt(&game, 1e-9, &mut uniform).unwrap();
             let text = match attempt {
-                Attempt::Illegal(text) => text,
-                Attempt::Move(action) => cwm_policy::actions::move_of(action).unwrap().to_string(),
+                SampledAnswer::Illegal(text) => text,
+                SampledAnswer::Move(action) => cwm_policy::actions::move_of(action).unwrap().to_string(),
             };
             assert_eq!(free, &text, "{form:?} after {plies}");
         }
@@ -77,7 +77,7 @@ fn a_text_answer_ends_at_its_longest() {
             }
         };
         for _ in 0..20 {
-            if let Attempt::Illegal(text) = player.attempt(&game(3), 1.0, &mut uniform).unwrap() {
+            if let SampledAnswer::Illegal(text) = player.attempt(&game(3), 1.0, &mut uniform).unwrap() {
                 assert!(text.len() <= most, "{text}");
             }
         }
