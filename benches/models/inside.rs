@@ -107,8 +107,8 @@ fn run(stage: &dyn Stage, folder: &Path, given: &[(&str, Value)]) -> Outcome {
     let work = tempfile::tempdir_in(folder).expect("a folder");
     let trial = Trial::new(work.path()).cores(THREADS).with("max_tokens", Value::Int(WORDS as i128));
     let inputs = ["checkpoint", "train", "test"];
-    let trial = inputs.iter().fold(trial, |trial, input| trial.input(*input, folder.join(input)));
-    let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(*name, value.clone()));
+    let trial = inputs.iter().fold(trial, |trial, input| trial.input(input, folder.join(input)));
+    let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
     trial.run(stage).expect("the stage runs")
 }
 

@@ -1,11 +1,7 @@
 //! Questions to a model behind a server: what is asked, what is not asked again, and where the server's key is not.
 
-#[path = "../../crates/web/src/fault_server.rs"]
-mod fault_server;
-
-use fault_server::{Answer, Server, empty};
-
 use crate::context::{Context, Run, finish};
+use crate::fault_server::{Answer, Server, empty};
 
 const KEY: &str = "sk-key-of-this-test-0123456789";
 

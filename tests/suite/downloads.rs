@@ -1,7 +1,5 @@
 //! Downloads from the network: keys by sums, pins, months, lists, beginnings, pipes.
 
-#[path = "../../crates/web/src/fault_server.rs"]
-mod fault_server;
 mod interruption;
 mod pins;
 mod pipes;

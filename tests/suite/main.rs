@@ -22,6 +22,8 @@ mod dry_run_predictions;
 mod estimates;
 mod executed_commands;
 mod failure;
+#[path = "../../crates/web/src/fault_server.rs"]
+mod fault_server;
 mod folded_cells;
 mod gpu;
 mod guides;

@@ -52,7 +52,7 @@ impl<R: BufRead> Reader<R> {
         Reader {
             lines: Lines::new(input, longest_line),
             tags: Tags::default(),
-            tree: Tree::new(),
+            tree: Tree::default(),
             offset: 0,
             error: None,
             boards: Vec::new(),
@@ -98,7 +98,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Returns true if the game has a tag or a move, as those of a PGN have.
     pub fn looks_like_pgn(&self) -> bool {
-        self.tree.len() > 0 || self.tags.any
+        self.tree.has_moves() || self.tags.any
     }
 
     fn line(&self) -> &[u8] {

@@ -23,14 +23,16 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exception;
 
-impl Tree {
+impl Default for Tree {
     /// A tree without moves.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let mut tree = Tree { nodes: Vec::new(), open: Vec::new() };
         tree.clear();
         tree
     }
+}
 
+impl Tree {
     /// Takes all moves out.
     pub fn clear(&mut self) {
         self.nodes.clear();
@@ -39,9 +41,9 @@ impl Tree {
         self.open.push(ROOT);
     }
 
-    /// Moves in it.
-    pub fn len(&self) -> usize {
-        self.nodes.len() - 1
+    /// Returns true if it has a move.
+    pub fn has_moves(&self) -> bool {
+        self.nodes.len() > 1
     }
 
     fn top(&self) -> Result<u32, Exception> {

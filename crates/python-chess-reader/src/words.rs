@@ -34,10 +34,10 @@ pub fn next(line: &[u8], at: usize) -> Option<(Word, usize, usize)> {
 /// The word that `text` begins with. The order of the cases decides.
 fn word(text: &[u8]) -> Option<(Word, usize)> {
     let first = *text.first()?;
-    if matches!(first, b'a'..=b'h' | b'1'..=b'8' | b'N' | b'B' | b'K' | b'R' | b'Q' | b'x' | b'-') {
-        if let Some((san, length)) = san_move(text) {
-            return Some((Word::San(San::Move(san)), length));
-        }
+    if matches!(first, b'a'..=b'h' | b'1'..=b'8' | b'N' | b'B' | b'K' | b'R' | b'Q' | b'x' | b'-')
+        && let Some((san, length)) = san_move(text)
+    {
+        return Some((Word::San(San::Move(san)), length));
     }
     let san = |san, length| Some((Word::San(san), length));
     match (first, text) {

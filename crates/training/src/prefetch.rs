@@ -30,7 +30,7 @@ pub type BatchReceiver<B> = Receiver<Result<Batch<B>, Failure>>;
 pub fn with_batches<E: Examples, R>(
     mut examples: E,
     mut batches: Batches,
-    mut steps: Range<u64>,
+    steps: Range<u64>,
     train: impl FnOnce(&BatchReceiver<E::MicroBatch>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     std::thread::scope(|scope| {
@@ -40,7 +40,7 @@ pub fn with_batches<E: Examples, R>(
                 let places = batches.batch(step, |place| examples.length(place))?;
                 Ok(Batch { step, micro_batches: examples.micro_batches(&places)? })
             };
-            while let Some(step) = steps.next() {
+            for step in steps {
                 let batch = make(step);
                 let failed = batch.is_err();
                 if sender.send(batch).is_err() || failed {

@@ -206,7 +206,7 @@ impl<'a, T: Task> Run<'a, T> {
 
     fn validation_is_due(&mut self) -> bool {
         let step = self.trainer.next_step();
-        let is_time = step % self.settings.validation_every == 0 || self.sampler.begins_epoch(step);
+        let is_time = step.is_multiple_of(self.settings.validation_every) || self.sampler.begins_epoch(step);
         self.validation.is_some() && step > 0 && is_time
     }
 

@@ -74,7 +74,7 @@ fn trainings(config: &Config) -> Vec<(Label, serde_json::Value)> {
         });
         let mut training = Map::from_iter([
             ("steps".to_owned(), json!(70 + place)),
-            ("schedule".to_owned(), json!(if place % 2 == 0 { "cosine" } else { "constant" })),
+            ("schedule".to_owned(), json!(if place.is_multiple_of(2) { "cosine" } else { "constant" })),
             ("lr_floor".to_owned(), json!(0.1)),
             ("validation".to_owned(), json!(validation)),
         ]);

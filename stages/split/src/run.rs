@@ -133,7 +133,7 @@ mod tests {
     fn labels_go_with_their_games() {
         let folder = tempdir().unwrap();
         let mut writer = GamesWriter::create(&folder.path().join("games"), 7).unwrap().labelled(true);
-        let carried = vec![1; 75];
+        let carried = [1; 75];
         let labels = |index: u64| (index % 3 == 1).then_some(&carried[..]);
         for index in 0..30 {
             let (id, labels) = (format!("cwm_{index}"), labels(index));

@@ -2,9 +2,9 @@
 
 use std::process::Stdio;
 
-use super::fault_server::{Server, serve};
 use super::*;
 use crate::context::finish;
+use crate::fault_server::{Server, serve};
 
 /// Bytes of the file: more than twice what is made safe at a time.
 const LENGTH: usize = 40 << 20;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::fault_server::{Server, empty, serve};
 use super::*;
+use crate::fault_server::{Server, empty, serve};
 
 /// A server of a file that has another content for each number of the version.
 fn versions() -> (Server, Arc<AtomicUsize>) {

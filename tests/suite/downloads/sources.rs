@@ -1,7 +1,7 @@
 //! The sources that a download may have, through the whole program.
 
-use super::fault_server::{Server, empty, serve, tunnels};
 use super::*;
+use crate::fault_server::{Server, empty, serve, tunnels};
 
 const MONTH: &str = "lichess_db_standard_rated_2025-03.pgn.zst";
 

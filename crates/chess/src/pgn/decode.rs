@@ -127,7 +127,7 @@ impl MemberFormat {
 
     fn decoder<R: BufRead>(self, bytes: PeekedReader<R>) -> Member<R> {
         match self {
-            MemberFormat::Gzip => Member::Gzip(flate2::bufread::GzDecoder::new(bytes)),
+            MemberFormat::Gzip => Member::Gzip(Box::new(flate2::bufread::GzDecoder::new(bytes))),
             MemberFormat::Bzip2 => Member::Bzip2(Box::new(bzip2::bufread::BzDecoder::new(bytes))),
         }
     }
@@ -143,7 +143,7 @@ pub struct MemberReader<R> {
 }
 
 enum Member<R> {
-    Gzip(flate2::bufread::GzDecoder<PeekedReader<R>>),
+    Gzip(Box<flate2::bufread::GzDecoder<PeekedReader<R>>>),
     Bzip2(Box<bzip2::bufread::BzDecoder<PeekedReader<R>>>),
 }
 

@@ -49,14 +49,11 @@ pub fn parity(request: &ParityRequest, report: &mut dyn FnMut(Comparison)) -> Re
 fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison {
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     let mut compared = FixtureComparison::default();
-    let result = paths::contents(file).and_then(|bytes| {
-        let done = match file.extension() {
-            Some(ending) if ending == "json" => numbers(&bytes, &mut compared).map_err(Failure::input),
-            _ => device::catch_panics(device, || {
-                fixture::compare(file, &bytes, request, device, &mut compared).map_err(Failure::input)
-            }),
-        };
-        done
+    let result = paths::contents(file).and_then(|bytes| match file.extension() {
+        Some(ending) if ending == "json" => numbers(&bytes, &mut compared).map_err(Failure::input),
+        _ => device::catch_panics(device, || {
+            fixture::compare(file, &bytes, request, device, &mut compared).map_err(Failure::input)
+        }),
     });
     let FixtureComparison { subject, left_out, notes, quantities } = compared;
     let result = result.and_then(|()| match quantities {

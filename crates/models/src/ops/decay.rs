@@ -39,7 +39,7 @@ impl<const D: usize> DecaySums<D> {
 
     /// e^{G_i - G_j} where j ≤ i, 0 where not; `E` is one axis more.
     pub fn between<const E: usize>(&self) -> Tensor<E> {
-        self.from_to(self.0.clone(), |i, j| j > i)
+        self.decay_between(self.0.clone(), |i, j| j > i)
     }
 
     /// e^{G_{i-1} - G_j} where j < i, 0 where not; `E` is one axis more.
@@ -48,10 +48,10 @@ impl<const D: usize> DecaySums<D> {
         let steps = std::mem::replace(&mut shape[D - 1], 1);
         let zeros = Tensor::zeros(shape, (&self.0.device(), DType::F64));
         let earlier = Tensor::cat(vec![zeros, self.0.clone().slice_dim(D - 1, 0..steps - 1)], D - 1);
-        self.from_to(earlier, |i, j| j >= i)
+        self.decay_between(earlier, |i, j| j >= i)
     }
 
-    fn from_to<const E: usize>(&self, until: Tensor<D>, masked: fn(usize, usize) -> bool) -> Tensor<E> {
+    fn decay_between<const E: usize>(&self, until: Tensor<D>, masked: fn(usize, usize) -> bool) -> Tensor<E> {
         let mask = pairs(self.0.dims()[D - 1], masked, &self.0.device());
         let differences = until.unsqueeze_dim::<E>(D) - self.0.clone().unsqueeze_dim::<E>(D - 1);
         exp(fill_pairs(differences, mask, f64::NEG_INFINITY))

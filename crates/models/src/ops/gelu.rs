@@ -97,7 +97,7 @@ fn normal(x: f32) -> (f32, f32) {
     // Where the density is below the smallest normal float it is 0; `exp` does not ensure that.
     let bell = if x * x > 170.0 { 0.0 } else { exp(-0.5 * x * x) };
     let tail = 0.5 * p * t * bell;
-    (if x < 0.0 { tail } else { 1.0 - tail }, 0.398_942_28 * bell)
+    (if x < 0.0 { tail } else { 1.0 - tail }, 0.398_942_3 * bell)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::implementation::{Implementation, implementation};
 use super::kernel::{Kernel, Operand, apply};
 
 /// Twice √(2/π): x (1 + tanh u) / 2 is x σ(2u).
-const TWICE: f32 = 1.595_769_1;
+const TWICE: f32 = 1.595_769;
 /// The share of the cube.
 const CUBE: f32 = 0.044_715;
 

@@ -131,10 +131,10 @@ impl Position {
         let Some(checker) = checkers.single_square() else { return };
         let target = between(king, checker) | checkers;
         self.pseudo_legal(!self.board.kings() & from, target & to, found);
-        if let Some(square) = self.ep_square.filter(|&square| square != Square::A1 && !target.contains(square)) {
-            if self.passed_pawn(square) == Some(checker) {
-                self.pseudo_legal_en_passant(from, to, found);
-            }
+        if let Some(square) = self.ep_square.filter(|&square| square != Square::A1 && !target.contains(square))
+            && self.passed_pawn(square) == Some(checker)
+        {
+            self.pseudo_legal_en_passant(from, to, found);
         }
     }
 

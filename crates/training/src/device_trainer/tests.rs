@@ -286,7 +286,7 @@ fn gradients_of_all_kinds_are_gathered_as_on_the_processor() {
                 let mut dense = Vec::new();
                 for (index, declared) in layout.parameters().iter().enumerate() {
                     // Of each, in some micro-batches; of the fourth never.
-                    let there = index != table && index != 3 && (index as u64 + micro_batch) % 5 != 0;
+                    let there = index != table && index != 3 && !(index as u64 + micro_batch).is_multiple_of(5);
                     dense.push(there.then(|| {
                         let slope = random::<1>([declared.len()], seed + index as u64, 1.0);
                         let into = expected[layout.range(index)].iter_mut();

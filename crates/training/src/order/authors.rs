@@ -53,7 +53,7 @@ impl Shards {
     }
 
     /// Their number.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -81,7 +81,7 @@ impl WorkerStreams {
     /// The streams of epoch `epoch`: the shards in the order of CPython's `random.Random(seed + 1009 * epoch).shuffle`,
     /// dealt to `workers` processes in turn; without any the program reads them itself, which is one stream too.
     pub fn new(shards: &Shards, workers: usize, batch_size: usize, seed: u64, epoch: u64) -> Self {
-        let mut order: Vec<usize> = (0..shards.len()).collect();
+        let mut order: Vec<usize> = (0..shards.count()).collect();
         MersenneTwister::from_integer(u128::from(seed) + SEED_STEP * u128::from(epoch)).shuffle(&mut order);
         let mut streams = vec![Stream::default(); workers.max(1)];
         for (at, shard) in order.into_iter().enumerate() {
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(message(&[3, 2]), "example 1 does not follow the one before it in the corpus: `index` is 2");
         assert_eq!(message(&[10_000_000]), "a corpus of 10000000 examples has too many shards of 10");
         let shards = read(&[3, 40, 41, 55]).unwrap();
-        assert_eq!((shards.len(), &shards.starts[..]), (6, &[0, 1, 1, 1, 1, 3, 4][..]));
+        assert_eq!((shards.count(), &shards.starts[..]), (6, &[0, 1, 1, 1, 1, 3, 4][..]));
         let unreadable = Shards::read([Err(Failure::input("unreadable"))].into_iter(), 10);
         assert_eq!(unreadable.unwrap_err().message, "unreadable");
     }

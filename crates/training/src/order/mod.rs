@@ -197,7 +197,7 @@ mod tests {
         // Nobody has the authors' ids: each two-hundredth example is taken for validation instead.
         let ordinals = (0..10_000_000u64).filter(|ordinal| ordinal % 200 != 77).map(Ok);
         let shards = Shards::read(ordinals, 1_000_000).unwrap();
-        assert_eq!(shards.len(), 10);
+        assert_eq!(shards.count(), 10);
         for (workers, most) in [(0, 77_735), (4, 77_738)] {
             let order = Order::Authors { seed: 0, shards: shards.clone(), workers };
             let mut sampler = Sampler::new(9_950_000, 128, order);

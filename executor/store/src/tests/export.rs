@@ -74,7 +74,7 @@ fn what_cwm_did_not_write_is_never_replaced() {
     fs::create_dir(&report).unwrap();
     fs::write(report.join("thesis.tex"), "x").unwrap();
     let message = export(&store, &first, "folder", &report).unwrap_err().to_string();
-    assert!(message.contains("thesis.tex is in the way"), "{message}");
+    assert!(message.contains("thesis.tex exists, and no export wrote it"), "{message}");
     fs::remove_file(report.join("thesis.tex")).unwrap();
     assert!(export(&store, &first, "folder", &report).unwrap().is_written, "an empty folder is nobody's");
 
@@ -127,7 +127,7 @@ fn links_in_an_exported_folder_are_not_followed() {
     fs::remove_dir_all(report.join("deep")).unwrap();
     std::os::unix::fs::symlink(&mine, report.join("deep")).unwrap();
     let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
-    assert!(message.contains("deep is in the way"), "{message}");
+    assert!(message.contains("deep exists, and no export wrote it"), "{message}");
     fs::remove_file(report.join("deep")).unwrap();
     fs::create_dir(report.join("deep")).unwrap();
     std::os::unix::fs::symlink(mine.join("x"), report.join("deep/x")).unwrap();

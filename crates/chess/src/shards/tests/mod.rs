@@ -33,7 +33,7 @@ impl Row {
     }
 
     fn result(&self) -> &'static str {
-        if self.index % 2 == 0 { "1-0" } else { "1/2-1/2" }
+        if self.index.is_multiple_of(2) { "1-0" } else { "1/2-1/2" }
     }
 
     fn game<'a>(&'a self, labels: Option<&'a [u8]>) -> GameRow<'a> {

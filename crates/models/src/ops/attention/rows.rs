@@ -41,16 +41,16 @@ impl Columns {
             let (whole, rest) = x.as_chunks::<LANES>();
             for (chunk, x) in whole.iter().enumerate() {
                 for lane in 0..LANES {
-                    lanes[lane] = lanes[lane] + product(chunk * LANES + lane, x[lane]);
+                    lanes[lane] += product(chunk * LANES + lane, x[lane]);
                 }
             }
             for (number, (lane, &x)) in lanes.iter_mut().zip(rest).enumerate() {
-                *lane = *lane + product(whole.len() * LANES + number, x);
+                *lane += product(whole.len() * LANES + number, x);
             }
             let mut half = LANES / 2;
             while half > 0 {
                 for lane in 0..half {
-                    lanes[lane] = lanes[lane] + lanes[lane + half];
+                    lanes[lane] += lanes[lane + half];
                 }
                 half /= 2;
             }
@@ -67,7 +67,7 @@ pub fn add_weighted<S: Simd>(weights: &[f32], rows: &[f32], into: &mut [f32]) {
     for channel in (0..whole).step_by(lanes) {
         let mut sum = load::<S>(&into[channel..]);
         for (&weight, row) in weights.iter().zip(rows.chunks_exact(width)) {
-            sum = sum + weight.splat::<S>() * load::<S>(&row[channel..]);
+            sum += weight.splat::<S>() * load::<S>(&row[channel..]);
         }
         store::<S>(&mut into[channel..], sum);
     }

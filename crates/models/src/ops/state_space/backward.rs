@@ -153,6 +153,7 @@ impl Group<'_> {
 
     /// The part that goes through the state before the chunk, which its queries read; `for_state` becomes the gradient
     /// of that state.
+    #[expect(clippy::too_many_arguments, reason = "arrays of the chunk and what is added to")]
     fn through_read(
         &self,
         chunk: &Range<usize>,

@@ -8,7 +8,7 @@ use crate::papers::chess_world_model::results::{PrefixBin, Results};
 /// positions, as ever; how it is spread does not follow from the narrow bins, and is left out.
 pub(super) fn rebinned(results: &Results, width: u64) -> Option<Results> {
     let narrow = results.bin_width();
-    if narrow == 0 || narrow >= width || width % narrow != 0 {
+    if narrow == 0 || narrow >= width || !width.is_multiple_of(narrow) {
         return None;
     }
     let prefix = results.prefix.iter().map(|(key, bins)| {

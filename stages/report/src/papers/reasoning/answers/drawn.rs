@@ -67,7 +67,7 @@ pub(super) fn draw(shown: &ShownAnswer) -> Result<String, Failure> {
     let view = View {
         task_id: escape_controls(&grade.task_id),
         verdict: escape_controls(&grade.verdict),
-        reward: grade.reward.map_or("–".to_owned(), |reward| number::two_decimals(reward)),
+        reward: grade.reward.map_or("–".to_owned(), number::two_decimals),
         board: Board { fen: escape_controls(&item.input), pieces: placed(&item.input) },
         arrows,
         answer: read.map(beginning),
