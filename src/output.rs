@@ -136,7 +136,7 @@ pub fn print_error_as_json(error: &Error, is_event: bool) {
     }
     let mut line = json!({ "errors": errors, "exit_code": error.exit_code().0 });
     if is_event {
-        line["event"] = "refused".into();
+        line["event"] = "error".into();
     }
     let _ = print(&line.to_string());
 }

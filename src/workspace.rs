@@ -101,7 +101,7 @@ impl Workspace {
     }
 
     /// Prints which run the results are compared with, if it is not the one with exactly these values of `--set`.
-    pub fn note_compared_run(&self) {
+    pub fn print_compared_run(&self) {
         if self.locked.exists() && !self.has_own_lock() {
             let compared = self.locked.run().map(|run| run.set).unwrap_or_default();
             let (own, compared) = (with_sets(&self.plan.sets), with_sets(&compared));
@@ -130,7 +130,7 @@ impl Workspace {
 
     /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show for whom it waits.
     pub fn lock_shared(&self, sinks: &mut EventSinks) -> Result<StoreLock, Error> {
-        Ok(self.store.lock_shared(|holder| sinks.warn(format!("waiting for the store: {holder}")))?)
+        Ok(self.store.lock_shared(|owner| sinks.warn(format!("waiting for the store: {owner}")))?)
     }
 
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
@@ -250,7 +250,7 @@ impl Workspace {
         port: &str,
     ) -> Result<(&'r OutputRecord, PathBuf), Error> {
         let output = output_of(record, port)?;
-        let mut missing = self.store.missing_or_corrupt(record, &self.files)?;
+        let mut missing = self.store.missing_or_damaged(record, &self.files)?;
         missing.retain(|missing| missing.output == port);
         if missing.is_empty() {
             return Ok((output, self.store.path_of(output, &self.files)?));

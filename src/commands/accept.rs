@@ -28,7 +28,7 @@ struct Answer {
     /// Changes of code that were accepted just now, with `--list` all of them, with `--undo` those that were taken back.
     changes: Vec<Change>,
     /// The cells whose results do not stay, with the reason.
-    refused: BTreeMap<String, String>,
+    rejected: BTreeMap<String, String>,
     /// The commands among them, by stage: the cell, or the stage if several of its cells are among them.
     #[serde(skip)]
     commands: BTreeMap<String, String>,
@@ -40,7 +40,7 @@ struct Change {
     /// Its name in `accepted.lock`.
     name: String,
     /// Its entry there.
-    alias: AcceptedChange,
+    entry: AcceptedChange,
     /// Cells of this pipeline whose results stay because of it.
     cells: Vec<String>,
 }
@@ -81,12 +81,12 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     if !is_json() {
         hints(&answer.commands).for_each(|hint| print_note(&format!("hint: {hint}")));
     }
-    Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
+    Ok(if answer.rejected.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
 
 impl Change {
-    fn of(alias: &AcceptedChange) -> Change {
-        Change { name: alias.name(), alias: alias.clone(), cells: Vec::new() }
+    fn of(entry: &AcceptedChange) -> Change {
+        Change { name: entry.name(), entry: entry.clone(), cells: Vec::new() }
     }
 }
 
@@ -96,8 +96,8 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
     for index in cells {
         let cell = &workspace.plan.cells[*index];
         let Some(code) = cell.code()? else { continue };
-        for alias in workspace.accepted.changes_leading_to(&cell.kind, &code) {
-            let change = changes.entry(alias.name()).or_insert_with(|| Change::of(alias));
+        for entry in workspace.accepted.changes_leading_to(&cell.kind, &code) {
+            let change = changes.entry(entry.name()).or_insert_with(|| Change::of(entry));
             change.cells.push(cell.label.to_string());
         }
     }
@@ -114,59 +114,59 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
 fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<Answer, Error> {
     let mut changes: Vec<Change> = Vec::new();
     let mut probes = ProbeRunner::default();
-    let (refused, commands, open) = loop {
+    let (rejected, commands, open) = loop {
         let cache_status = workspace.cache_status()?;
-        let (mut found, mut refused, mut commands) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut found, mut rejected, mut commands) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut open = BTreeMap::new();
         for &index in cells {
             let label = workspace.plan.cells[index].label.clone();
             match assess(workspace, &cache_status, index)? {
                 Assessment::UpToDate => {}
-                Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
+                Assessment::Change(entry) => _ = found.insert(entry.name(), *entry),
                 // Of all stages, only those count whose code changed alone.
                 _ if arguments.stages.is_empty() => {}
                 Assessment::KeyUnknown(source) => {
-                    refused.insert(label.to_string(), format!("it depends on {source}, which would run"));
+                    rejected.insert(label.to_string(), format!("it depends on {source}, which would run"));
                     open.insert(label.to_string(), source);
                 }
-                Assessment::Refused(reason) => _ = refused.insert(label.to_string(), reason),
+                Assessment::Rejected(reason) => _ = rejected.insert(label.to_string(), reason),
                 Assessment::ChangedCommand(reason) => {
-                    refused.insert(label.to_string(), reason);
+                    rejected.insert(label.to_string(), reason);
                     let command = commands.entry(label.stage.clone()).and_modify(|cell| *cell = label.stage.clone());
                     command.or_insert_with(|| label.to_string());
                 }
             }
         }
         let accepted_before = changes.len();
-        for (name, alias) in found {
-            let affected = affected(workspace, &alias)?;
+        for (name, entry) in found {
+            let affected = affected(workspace, &entry)?;
             let cells: Vec<String> =
                 affected.iter().map(|(index, _)| workspace.plan.cells[*index].label.to_string()).collect();
             if arguments.probed {
-                let differing = assess::refused(workspace, &affected, &mut probes)?;
+                let differing = assess::rejected(workspace, &affected, &mut probes)?;
                 if let Some(other) = differing.keys().next().cloned() {
                     let reason = format!("the change of code is also that of {other}");
-                    refused.extend(cells.into_iter().map(|label| (label, reason.clone())));
-                    refused.extend(differing);
+                    rejected.extend(cells.into_iter().map(|label| (label, reason.clone())));
+                    rejected.extend(differing);
                     continue;
                 }
             }
-            let alias = AcceptedChange {
+            let entry = AcceptedChange {
                 by: format!("{}@{}", user(), host_name()),
                 at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 why: arguments.message.clone(),
                 probed: arguments.probed,
-                ..alias
+                ..entry
             };
-            workspace.accepted.add(alias.clone());
-            changes.push(Change { name, alias, cells });
+            workspace.accepted.add(entry.clone());
+            changes.push(Change { name, entry, cells });
         }
         if changes.len() == accepted_before {
-            break (refused, commands, open);
+            break (rejected, commands, open);
         }
     };
     if !arguments.probed {
-        if let Some((label, reason)) = refused.first_key_value() {
+        if let Some((label, reason)) = rejected.first_key_value() {
             let error = Error::usage(format!("{label}: {reason}; nothing was accepted"));
             let both = open.get(label).map(|source| {
                 let (source, label) = (shell_quote(source), shell_quote(label));
@@ -182,8 +182,8 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
             return Err(Error::usage(format!("there is nothing to accept: {up_to_date} up to date")));
         }
     }
-    workspace.accepted.save(changes.iter().map(|change| change.alias.clone()).collect(), &[])?;
-    Ok(Answer { changes, refused, commands })
+    workspace.accepted.save(changes.iter().map(|change| change.entry.clone()).collect(), &[])?;
+    Ok(Answer { changes, rejected, commands })
 }
 
 /// Returns a hint for each command whose previous results can be kept.
@@ -199,11 +199,11 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
         (_, true) => "taken back: ",
         _ => "accepted: ",
     };
-    for Change { name, alias, cells } in &answer.changes {
-        text += &format!("{verb}{name}: {}\n", alias.changed().join(", "));
-        let evidence = if alias.probed { ", by probes" } else { "" };
-        let why = alias.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        text += &format!("  {} {}{evidence}{why}\n", alias.by, alias.at);
+    for Change { name, entry, cells } in &answer.changes {
+        text += &format!("{verb}{name}: {}\n", entry.changed().join(", "));
+        let evidence = if entry.probed { ", by probes" } else { "" };
+        let why = entry.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        text += &format!("  {} {}{evidence}{why}\n", entry.by, entry.at);
         if !cells.is_empty() {
             let (one, many) = match arguments.undo {
                 true => ("result no longer stays", "results no longer stay"),
@@ -212,7 +212,7 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
             text += &format!("  {}: {}\n", plural(cells.len() as u64, one, many), list_some(cells, MAX_CELLS));
         }
     }
-    for (label, why) in &answer.refused {
+    for (label, why) in &answer.rejected {
         text += &format!("not accepted: {label}: {why}\n");
     }
     if text.is_empty() {

@@ -24,7 +24,7 @@ pub fn run(
     sinks: &mut EventSinks,
 ) -> Result<ExitCode, Error> {
     let plan = &workspace.plan;
-    workspace.note_compared_run();
+    workspace.print_compared_run();
     let targets: Vec<usize> = targets.iter().copied().collect();
     let cells = plan.ancestors(&targets);
     if !fetches && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")? {
@@ -98,7 +98,7 @@ fn known_amounts(cells: &[&Cell]) -> Vec<String> {
 fn given_values(cell: &Cell) -> Option<String> {
     let stage = cell.stage().filter(|_| cell.inputs.is_empty())?;
     let shown = stage.parameters().into_iter().filter(|spec| is_number_or_word(&spec.kind));
-    let given = shown.filter(|spec| cell.given.contains_key(spec.name));
+    let given = shown.filter(|spec| cell.explicit.contains_key(spec.name));
     let texts = given.filter_map(|spec| match cell.values.get(spec.name)? {
         Value::Null => None,
         value => Some((spec.name, value.to_string())),

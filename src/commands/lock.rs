@@ -63,7 +63,7 @@ pub fn run(store: Option<&Path>, arguments: &LockArguments) -> Result<ExitCode, 
         return show(&rows(&workspace.pins, None)).map(|()| ExitCode::OK);
     }
     let before = workspace.pins.clone();
-    workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
+    workspace.pins.remove(sources.iter().map(|(_, fetch)| fetch));
     let code = update(&workspace, &cells)?;
     let now = Pins::for_pipeline(&workspace.plan.file)?;
     show(&rows(&now, Some(&before)))?;

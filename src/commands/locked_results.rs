@@ -52,7 +52,7 @@ pub fn locked_records(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord
 /// Reads the lock file of the run with these values of `--set`; without any, the pipeline's, which need not exist.
 ///
 /// # Errors
-/// The run is not remembered, or its lock file cannot be read.
+/// The run is not recorded, or its lock file cannot be read.
 pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error> {
     let lock = LockFile::read(&runs::lock_path(pipeline, sets))?;
     if sets.is_empty() || lock.exists() {

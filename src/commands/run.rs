@@ -45,7 +45,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let mut workspace = Workspace::load(store, &arguments.pipeline)?;
     // A lock file that cannot be updated is an error before hours of work, and not after them.
     if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
-        workspace.locked.must_be_readable()?;
+        workspace.locked.verify_readable()?;
     }
     workspace.warn_about_lock_files();
     let cluster = executor::cluster(&arguments, &workspace.site)?;
@@ -173,7 +173,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
 pub(super) fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
     match complete {
         _ if summary.interrupted => ExitCode::INTERRUPTED,
-        _ if summary.store_refused => ExitCode::STORE,
+        _ if summary.store_unavailable => ExitCode::STORE,
         ExitCode::IRREPRODUCIBLE => ExitCode::IRREPRODUCIBLE,
         _ if summary.failed > 0 => ExitCode::STAGE_FAILED,
         complete => complete,

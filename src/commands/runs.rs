@@ -1,4 +1,4 @@
-//! `cwm runs`: the runs of a pipeline that are remembered, with their numbers.
+//! `cwm runs`: the runs of a pipeline that are recorded, with their numbers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -105,7 +105,7 @@ fn describe(record: &ActionRecord) -> String {
     let mut text = format!("{} ({})\n", record.label, record.components.kind);
     let mut line = |name: &str, value: String| text += &format!("  {name:<11} {value}\n");
     line("key", record.key.to_string());
-    line("made", record.origin());
+    line("origin", record.origin());
     line("cost", cost(run));
     if let Some(device) = &run.computed_on {
         line("device", device.clone());
@@ -114,7 +114,7 @@ fn describe(record: &ActionRecord) -> String {
         line("because", cause.clone());
     }
     for (name, output) in &record.outputs {
-        let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
+        let outside = output.external.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
         let (size, outside) = (amount::format_bytes(output.size), outside.unwrap_or_default());
         line("output", format!("{name}: {} {} ({size}{outside})", output.format, output.digest));
     }

@@ -67,7 +67,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     }
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let chosen = select_cells(&workspace.plan, &arguments.stages)?;
-    workspace.note_compared_run();
+    workspace.print_compared_run();
     let cache_status = workspace.cache_status()?;
     let queue = cwm_slurm::query_queue(&workspace.store);
     let mut remotes = match arguments.remote {

@@ -22,7 +22,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
     arguments.pipeline.take_from(&mut arguments.stages)?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let cells = select_cells(&workspace.plan, &arguments.stages)?;
-    workspace.note_compared_run();
+    workspace.print_compared_run();
     let cache_status = workspace.cache_status()?;
     let predictions = workspace.predictions(&cache_status)?;
     let Workspace { plan, .. } = &workspace;
@@ -89,8 +89,8 @@ fn lines_of(reason: &Reason) -> Vec<String> {
         "" => state.to_owned(),
         origin => format!("{state}: {origin}"),
     };
-    let made_because = reason.made_because.iter().map(|line| format!("it ran then because: {line}"));
+    let computed_because = reason.computed_because.iter().map(|line| format!("it ran then because: {line}"));
     let causes = reason.causes.iter().map(Cause::to_string);
     let more = reason.advice.iter().chain(&reason.probe).cloned();
-    [head].into_iter().chain(made_because).chain(causes).chain(more).collect()
+    [head].into_iter().chain(computed_because).chain(causes).chain(more).collect()
 }

@@ -31,13 +31,13 @@ struct EntryDetails {
 
 /// Cells that are not shown yet.
 #[derive(Default)]
-pub struct HeldCells {
+pub struct CollapsedCells {
     entries: Vec<Entry<EntryDetails>>,
 }
 
-impl HeldCells {
+impl CollapsedCells {
     /// Holds the cell of an event. Returns false if the event is no state of a cell.
-    pub fn hold(&mut self, event: &RunEvent) -> bool {
+    pub fn add(&mut self, event: &RunEvent) -> bool {
         let nothing = EntryDetails::default();
         let (label, verb, details, shown) = match event {
             RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], nothing),
@@ -124,8 +124,8 @@ mod tests {
     }
 
     fn lines_of(max_cached: usize, events: &[RunEvent]) -> String {
-        let mut cells = HeldCells::default();
-        events.iter().for_each(|event| assert!(cells.hold(event)));
+        let mut cells = CollapsedCells::default();
+        events.iter().for_each(|event| assert!(cells.add(event)));
         let lines = cells.take_lines(max_cached, &[], false).join("\n");
         assert_eq!(cells.take_lines(max_cached, &[], false), [""; 0], "each is shown once");
         lines

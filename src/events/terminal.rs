@@ -97,7 +97,7 @@ impl EventSink for Terminal {
                 bar.set_message(activity.clone());
             }
             RunEvent::Started { label, .. } | RunEvent::Transferring { label, .. } => {
-                let lines = self.text.take_held();
+                let lines = self.text.take_collapsed();
                 self.print(&lines);
                 self.bar(label);
             }

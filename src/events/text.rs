@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::{Label, amount};
 
-use crate::events::cells::HeldCells;
+use crate::events::cells::CollapsedCells;
 use crate::events::costs::total_cost;
 use crate::events::failures::failures;
 use crate::fold::fold_lines;
@@ -30,41 +30,41 @@ pub struct EventText {
     max_hits: usize,
     /// The cells of the pipeline.
     all: Vec<Label>,
-    held: HeldCells,
+    collapsed: CollapsedCells,
 }
 
 impl EventText {
     /// Makes a formatter that lists up to `max_hits` groups of cache hits in a row, or all hits if it is `verbose`.
     /// `all` are the cells of the pipeline.
     pub fn new(verbose: bool, max_hits: usize, all: Vec<Label>) -> Self {
-        EventText { verbose, max_hits, all, held: HeldCells::default() }
+        EventText { verbose, max_hits, all, collapsed: CollapsedCells::default() }
     }
 
     /// Returns the lines of an event, after those of the cells that were held before it. Control characters are escaped, since
     /// notes, files and logs may hold any.
     pub fn lines(&mut self, event: &RunEvent) -> Vec<String> {
-        if self.held.hold(event) {
-            return if self.verbose { self.take_held() } else { Vec::new() };
+        if self.collapsed.add(event) {
+            return if self.verbose { self.take_collapsed() } else { Vec::new() };
         }
         let mut lines = match event {
             RunEvent::Progress { .. } | RunEvent::Activity { .. } if !self.verbose => return Vec::new(),
             // What stands between the cells of a group must not divide it.
             RunEvent::Warning { .. } => Vec::new(),
-            _ => self.take_held(),
+            _ => self.take_collapsed(),
         };
         lines.extend(text(event, self).iter().map(|line| escape_controls_in_lines(line)));
         lines
     }
 
     /// Returns the lines of the cells that were held since the last call.
-    pub fn take_held(&mut self) -> Vec<String> {
-        let lines = self.held.take_lines(self.max_hits, &self.all, self.verbose);
+    pub fn take_collapsed(&mut self) -> Vec<String> {
+        let lines = self.collapsed.take_lines(self.max_hits, &self.all, self.verbose);
         lines.iter().map(|line| escape_controls_in_lines(line)).collect()
     }
 
     /// Returns the lines of skipped cells if no other event has followed them for a while.
     pub fn take_skipped(&mut self) -> Vec<String> {
-        if self.held.ends_with_skipped() { self.take_held() } else { Vec::new() }
+        if self.collapsed.ends_with_skipped() { self.take_collapsed() } else { Vec::new() }
     }
 }
 
@@ -102,8 +102,8 @@ fn text(event: &RunEvent, EventText { verbose, all, .. }: &EventText) -> Vec<Str
             let cause = if *verbose { cause.clone() } else { fold_lines(cause.clone()) };
             return block(format!("  running  {label}{retry}"), cause.iter().map(|line| with_options(line)));
         }
-        RunEvent::Submitted { job, labels, request, found } => {
-            let verb = if *found { "found    " } else { "submitted" };
+        RunEvent::Submitted { job, labels, request, adopted } => {
+            let verb = if *adopted { "adopted  " } else { "submitted" };
             let cells = match &labels[..] {
                 [only] => only.to_string(),
                 [first, ..] => format!("{} of {}", plural(labels.len() as u64, "cell", "cells"), first.stage),

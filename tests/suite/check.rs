@@ -43,7 +43,7 @@ fn a_check_reports_which_files_differ_and_where_and_changes_nothing() {
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
     assert!(made.status.success());
     let everything = || -> Vec<_> {
-        let aside = ["garbage", "locks", "outside.cache", "work"];
+        let aside = ["garbage", "locks", "external_files.cache", "work"];
         let all = context.inventory("artifacts").into_iter().chain([context.path("pipeline.lock")].map(|path| {
             let metadata = path.metadata().expect("a lock file");
             (path, (metadata.modified().expect("a time"), metadata.len()))

@@ -158,7 +158,7 @@ fn tracking_for_programs_gives_a_line_a_position_and_ends_at_what_is_illegal() {
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     // The move that is none comes after the positions before it.
     assert_eq!((lines.len(), &lines[2]["exit_code"]), (3, &json!(2)));
-    assert_eq!(lines[0]["believed"], lines[0]["true"]);
+    assert_eq!(lines[0]["predicted"], lines[0]["true"]);
     assert_eq!(lines[1]["true"], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
     assert_eq!(lines[1]["wrong"][0]["label"], "e4");
     assert_eq!(lines[1]["wrong"].as_array().map(Vec::len), Some(5));

@@ -202,7 +202,7 @@ fn every_error_is_shown_as_json_too() {
         let reported = parsed(&ran);
         tables.hold("Errors", &reported);
         assert_eq!(reported["exit_code"], code, "{reported}");
-        assert_eq!(reported["event"].as_str(), (arguments[0] == "run").then_some("refused"));
+        assert_eq!(reported["event"].as_str(), (arguments[0] == "run").then_some("error"));
     }
     std::fs::remove_dir_all(store).expect("removed");
     let plain = |arguments: &[&str]| {
@@ -258,7 +258,7 @@ fn events_of_runs_are_those_that_the_page_describes() {
         "skipped",
         "dry_summary",
         "summary",
-        "refused",
+        "error",
         "check_summary",
     ] {
         assert!(seen.contains(name), "no run had a `{name}`: {seen:?}");

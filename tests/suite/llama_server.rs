@@ -71,7 +71,7 @@ impl Drop for Server {
 /// The answers that are kept in the journal of the run under way.
 fn kept(context: &Context) -> usize {
     let folders = std::fs::read_dir(context.path("artifacts/work")).expect("the folder of work").flatten();
-    let journals = folders.filter_map(|folder| std::fs::read(folder.path().join("keep/answers.jsonl")).ok());
+    let journals = folders.filter_map(|folder| std::fs::read(folder.path().join("checkpoints/answers.jsonl")).ok());
     journals.map(|text| text.split(|byte| *byte == b'\n').count() - 1).sum()
 }
 

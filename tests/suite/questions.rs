@@ -26,7 +26,7 @@ fn cells(name: &str, sets: &[&str], stages: &[&str]) -> Vec<usize> {
 
 #[test]
 fn the_four_pipelines_plan() {
-    let stages = ["published", "items", "scripted", "believed", "asked", "varied", "grades", "report"];
+    let stages = ["published", "items", "scripted", "world_model", "asked", "varied", "grades", "report"];
     assert_eq!(cells("pipeline.yaml", &[], &stages), [0, 1, 8, 1, 0, 0, 1, 1]);
     assert_eq!(cells("small.yaml", &["--set", "engine=null"], &stages), [0, 1, 4, 0, 2, 2, 1, 1]);
     assert_eq!(cells("paper.yaml", &[], &stages), [5, 0, 3, 0, 15, 4, 1, 1]);
@@ -85,7 +85,7 @@ fn a_smaller_miniature_comes_to_a_page_with_every_table() {
     let oracle = categories.lines().find(|line| line.starts_with("ours,oracle,")).expect("the oracle");
     assert_eq!(oracle.split(',').nth(4), Some("100"), "{categories}");
     // A world model is asked what follows from a board, and nothing else.
-    let believed = categories.lines().find(|line| line.starts_with("ours,believed,")).expect("the world model");
+    let believed = categories.lines().find(|line| line.starts_with("ours,world_model,")).expect("the world model");
     let cells: Vec<&str> = believed.split(',').collect();
     assert!(!cells[7].is_empty() && !cells[10].is_empty(), "{categories}");
     assert!(cells[13..].iter().all(|cell| cell.is_empty()), "{categories}");

@@ -104,7 +104,7 @@ fn why_works_on_a_store_that_cannot_be_written() {
     assert_eq!(finish(output).code, 0);
     let after = context.inventory("artifacts");
     let changed: Vec<_> = after.iter().filter(|(path, now)| before.get(*path) != Some(*now)).collect();
-    assert!(changed.iter().all(|(path, _)| path.ends_with("outside.cache") || path.is_dir()), "{changed:?}");
+    assert!(changed.iter().all(|(path, _)| path.ends_with("external_files.cache") || path.is_dir()), "{changed:?}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ const MATRICES: [(&str, u64, u64); 4] =
 ///
 /// # Errors
 /// Matrices of one group are of both kinds.
-pub fn turn_matrices(path: &Path, contents: &mut FileContents) -> Result<bool, ForeignError> {
+pub fn transpose_matrices(path: &Path, contents: &mut FileContents) -> Result<bool, ForeignError> {
     let mut is_turned = false;
     for group in
         contents.groups.iter_mut().filter(|group| group.tensors.iter().any(|(name, _)| name.ends_with(QUERIES)))

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ForeignError;
 use crate::file::{ForeignFile, Source};
-use crate::gpt2::turn_matrices;
+use crate::gpt2::transpose_matrices;
 use crate::recognise::{Candidate, ImportHints, RecognisedModel, recognise};
 use crate::tensor::Tensor;
 use crate::tied::remove_tied_heads;
@@ -40,7 +40,7 @@ pub struct ImportedModel {
 pub fn import_model(path: &Path, hints: &ImportHints) -> Result<ImportedModel, ForeignError> {
     let (mut contents, mut source) = ForeignFile::open(path)?.into_parts();
     remove_tied_heads(path, &mut contents, &mut source)?;
-    let is_turned = turn_matrices(path, &mut contents)?;
+    let is_turned = transpose_matrices(path, &mut contents)?;
     let mut hints = hints.clone();
     let mut turned = None;
     if is_turned && !hints.options.contains_key(GELU.0) {

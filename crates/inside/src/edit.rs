@@ -15,10 +15,10 @@ use crate::linear_probe::LinearProbe;
 
 /// A game, and the tokens of it that are looked at.
 #[derive(Clone, Debug)]
-pub struct WatchedGame<'a> {
+pub struct RecordedGame<'a> {
     /// The tokens that the model reads.
     pub tokens: &'a [u16],
-    /// The places of the watched tokens.
+    /// The places of the recorded tokens.
     pub at: Vec<usize>,
 }
 
@@ -33,46 +33,46 @@ pub struct TokenView {
     pub lengths: Vec<f64>,
 }
 
-/// Games that were watched, and the cached passes that edits continue.
+/// Games that were recorded, and the cached passes that edits continue.
 #[derive(Debug)]
-pub struct Watch<'a> {
-    games: &'a [WatchedGame<'a>],
+pub struct RecordedPasses<'a> {
+    games: &'a [RecordedGame<'a>],
     sites: &'a [usize],
-    /// The model's values at the watched tokens of each game.
+    /// The model's values at the recorded tokens of each game.
     pub seen: Vec<Vec<TokenView>>,
     /// For each game the cache of its batch and its place there, if the model continues from cached steps.
     passed: Vec<Option<(Arc<Cache>, usize)>>,
 }
 
-/// A token of a game that was watched, and what is added to the stream there. The game ends with it.
+/// A token of a game that was recorded, and what is added to the stream there. The game ends with it.
 #[derive(Clone, Debug)]
 pub struct StreamEdit {
-    /// The game, by its place among those that were watched.
+    /// The game, by its place among those that were recorded.
     pub game: usize,
-    /// The token, by its place among those that were watched in the game.
+    /// The token, by its place among those that were recorded in the game.
     pub place: usize,
     /// The vector, [width].
     pub vector: Vec<f32>,
 }
 
-impl AsRef<[u16]> for WatchedGame<'_> {
+impl AsRef<[u16]> for RecordedGame<'_> {
     fn as_ref(&self) -> &[u16] {
         self.tokens
     }
 }
 
 impl Model {
-    /// Passes the games through the model; returns its values at the watched tokens of each, at these ascending sites.
+    /// Passes the games through the model; returns its values at the recorded tokens of each, at these ascending sites.
     ///
     /// # Errors
     /// A game is longer than the model reads.
-    pub fn watch<'a>(
+    pub fn record<'a>(
         &self,
         workers: &WorkerPool,
         batch_tokens: usize,
         sites: &'a [usize],
-        games: &'a [WatchedGame<'a>],
-    ) -> Result<Watch<'a>, Failure> {
+        games: &'a [RecordedGame<'a>],
+    ) -> Result<RecordedPasses<'a>, Failure> {
         let found = self.by_batch(workers, batch_tokens, games, |batch| {
             let at = |game: usize| &games[batch.places[game]].at;
             let of_game = |game: usize| at(game).iter().map(move |&token| (game, token));
@@ -103,25 +103,25 @@ impl Model {
             Ok((0..batch.places.len()).map(of_game).collect())
         })?;
         let (seen, passed) = found.into_iter().unzip();
-        Ok(Watch { games, sites, seen, passed })
+        Ok(RecordedPasses { games, sites, seen, passed })
     }
 
-    /// The logits at each edited token, after its vector was added to the stream there at `site`, one of those that were watched.
+    /// The logits at each edited token, after its vector was added to the stream there at `site`, one of those that were recorded.
     /// A model that goes on from steps it has passed passes the edited tokens alone, through the blocks behind the site.
     ///
     /// # Errors
-    /// Internal ones: a site or a game was not watched.
+    /// Internal ones: a site or a game was not recorded.
     pub fn edited(
         &self,
         workers: &WorkerPool,
         batch_tokens: usize,
-        watch: &Watch<'_>,
+        passes: &RecordedPasses<'_>,
         site: usize,
         edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         match self.network().incremental() {
-            Some(model) => self.edited_alone(workers, batch_tokens, model, watch, site, edits),
-            None => self.edited_in_prefixes(workers, batch_tokens, watch, site, edits),
+            Some(model) => self.edited_alone(workers, batch_tokens, model, passes, site, edits),
+            None => self.edited_in_prefixes(workers, batch_tokens, passes, site, edits),
         }
     }
 
@@ -130,18 +130,18 @@ impl Model {
         workers: &WorkerPool,
         batch_tokens: usize,
         model: IncrementalNetwork<'_>,
-        watch: &Watch<'_>,
+        passes: &RecordedPasses<'_>,
         site: usize,
         edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
-        let column = watch.sites.iter().position(|&watched| watched == site);
-        let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not watched")))?;
+        let column = passes.sites.iter().position(|&recorded| recorded == site);
+        let column = column.ok_or_else(|| Failure::internal(format!("site {site} was not recorded")))?;
         // Edits of games of one batch go together. In which order does not matter: results are placed by their numbers.
         let mut by_batch: BTreeMap<*const Cache, (&Cache, Vec<(usize, ContinuationPoint)>)> = BTreeMap::new();
         for (number, edit) in edits.iter().enumerate() {
-            let passed = watch.passed[edit.game].as_ref();
+            let passed = passes.passed[edit.game].as_ref();
             let (cache, sequence) = passed.ok_or_else(|| Failure::internal("an edited game was not passed"))?;
-            let after = ContinuationPoint { sequence: *sequence, steps: watch.games[edit.game].at[edit.place] };
+            let after = ContinuationPoint { sequence: *sequence, steps: passes.games[edit.game].at[edit.place] };
             let of_batch = by_batch.entry(Arc::as_ptr(cache)).or_insert_with(|| (cache.as_ref(), Vec::new()));
             of_batch.1.push((number, after));
         }
@@ -157,7 +157,7 @@ impl Model {
             let pass = self.pass();
             let x = chunk.iter().flat_map(|&(number, _)| {
                 let StreamEdit { game, place, vector } = &edits[number];
-                watch.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
+                passes.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
             });
             let x = TensorData::new(x.collect::<Vec<f32>>(), [chunk.len(), self.width()]);
             let after: Vec<ContinuationPoint> = chunk.iter().map(|(_, after)| *after).collect();
@@ -177,19 +177,19 @@ impl Model {
         &self,
         workers: &WorkerPool,
         batch_tokens: usize,
-        watch: &Watch<'_>,
+        passes: &RecordedPasses<'_>,
         site: usize,
         edits: &[StreamEdit],
     ) -> Result<Vec<Vec<f32>>, Failure> {
         let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let last = |edit: &StreamEdit| watch.games[edit.game].at[edit.place];
+        let last = |edit: &StreamEdit| passes.games[edit.game].at[edit.place];
         for (number, edit) in edits.iter().enumerate() {
             by_length.entry(last(edit) + 1).or_default().push(number);
         }
         let mut found = vec![Vec::new(); edits.len()];
         for (length, numbers) in by_length {
             let prefixes: Vec<&[u16]> =
-                numbers.iter().map(|&number| &watch.games[edits[number].game].tokens[..length]).collect();
+                numbers.iter().map(|&number| &passes.games[edits[number].game].tokens[..length]).collect();
             let logits = self.by_batch(workers, batch_tokens, &prefixes, |batch| {
                 let games = batch.places.len();
                 let rows: Vec<usize> = (0..games).map(|game| batch.row(game, length - 1)).collect();

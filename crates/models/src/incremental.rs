@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Int, Tensor, TensorData};
 
-use crate::ops::attention::Earlier;
+use crate::ops::attention::EarlierSteps;
 use crate::{ForwardPass, Tokens};
 
 pub use crate::ops::attention::ContinuationPoint;
@@ -106,7 +106,7 @@ pub trait Incremental: Send + Sync {
         site: usize,
         x: Tensor<2>,
         tokens: &Tokens,
-        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        earlier: &dyn Fn(usize) -> Option<EarlierSteps>,
         keep: &mut dyn FnMut(Tensor<2>),
     ) -> Tensor<2>;
 }
@@ -191,7 +191,7 @@ impl<'n> IncrementalNetwork<'n> {
         let earlier = earlier.map(|(cache, after)| (cache, Arc::<[ContinuationPoint]>::from(after)));
         let of_block = |block: usize| {
             let (cache, after) = earlier.as_ref()?;
-            Some(Earlier { qkv: cache.blocks[block].clone(), time: cache.time, after: after.clone() })
+            Some(EarlierSteps { qkv: cache.blocks[block].clone(), time: cache.time, after: after.clone() })
         };
         let mut blocks = Vec::new();
         let x = self.backbone.blocks_from(pass, site, x, tokens, &of_block, &mut |qkv| blocks.push(qkv));

@@ -31,7 +31,7 @@ pub use draws::RandomChoices;
 pub use example::{Example, Message, MessageRole, read_examples};
 pub use facts::{CapturePair, FactKind, Facts, factual};
 pub use guided::{GuidedLine, GuidedMode, GuidedSearch, guided_example, guided_item};
-pub use judges::{JUDGES, JudgeReader, JudgeTask, JudgedOutput, Opinion, judge_item};
+pub use judges::{JUDGES, JudgeReader, JudgeScores, JudgeTask, JudgedOutput, judge_item};
 pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};

@@ -103,7 +103,7 @@ pub enum Artifact {
     /// The output of an action.
     Output(OutputRecord),
     /// A file from outside, as it was when the key was made.
-    Outside(FileFingerprint),
+    External(FileFingerprint),
 }
 
 impl Artifact {
@@ -111,7 +111,7 @@ impl Artifact {
     pub fn digest(&self) -> Digest {
         match self {
             Artifact::Output(output) => output.digest,
-            Artifact::Outside(snapshot) => snapshot.digest,
+            Artifact::External(snapshot) => snapshot.digest,
         }
     }
 
@@ -119,7 +119,7 @@ impl Artifact {
     pub fn file_name(&self, base: &str) -> String {
         match self {
             Artifact::Output(output) => output.shape.file_name(base),
-            Artifact::Outside(snapshot) => {
+            Artifact::External(snapshot) => {
                 let extension = snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned();
                 OutputShape::File { extension }.file_name(base)
             }
@@ -143,7 +143,7 @@ impl ActionFile {
     /// Returns the external files that it reads.
     pub fn external_files(&self) -> impl Iterator<Item = &FileFingerprint> {
         let inputs = self.inputs.values().flatten().filter_map(|input| match &input.artifact {
-            Artifact::Outside(file) => Some(file),
+            Artifact::External(file) => Some(file),
             Artifact::Output(_) => None,
         });
         inputs.chain(self.body.files())

@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 4;
 /// The ending of a checkpoint that a stage found damaged and set aside: no attempt resumes from it.
 const DAMAGED: &str = ".damaged";
 
-/// The code of an attempt, and the folder `keep/` in which it keeps checkpoints.
+/// The code of an attempt, and the folder `checkpoints/` in which it keeps checkpoints.
 pub struct CheckpointOwner {
     work: WorkFolder,
     code: String,
@@ -26,7 +26,7 @@ impl CheckpointOwner {
         CheckpointOwner { work: work.clone(), code }
     }
 
-    /// Prepares `keep/` for an attempt on the device that the stage reports, `cpu` or a GPU and its name; or before that is known,
+    /// Prepares `checkpoints/` for an attempt on the device that the stage reports, `cpu` or a GPU and its name; or before that is known,
     /// since a granted GPU may turn out unusable.
     /// Checkpoints of other code are deleted, with a line in the log. Checkpoints of another device are not touched: the refusal
     /// has the option that resumes from them, and the folder to delete to start again.

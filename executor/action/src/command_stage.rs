@@ -65,7 +65,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
     };
     let (log_began_at, kills) = (std::fs::metadata(log).map_or(0, |log| log.len()), os::out_of_memory_kills());
-    os::adopt_orphans().map_err(|error| refused("adopt processes", error))?;
+    os::become_subreaper().map_err(|error| refused("adopt processes", error))?;
     // The modes of the files that a command makes do not depend on who runs it.
     let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
     let spawned = command.spawn();

@@ -62,7 +62,7 @@ impl Inputs {
             let mut inputs = Vec::with_capacity(group.len());
             for ActionInput { label, artifact } in group {
                 let path = match artifact {
-                    Artifact::Outside(snapshot) => {
+                    Artifact::External(snapshot) => {
                         found.external_files.push(snapshot.clone());
                         snapshot.path.clone()
                     }

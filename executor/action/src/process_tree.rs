@@ -7,7 +7,7 @@ use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_current_process_group, kill_process, wait};
 
 /// All that a process started and that still runs, the process itself aside. Where a process ended before those that it
-/// started, they are found if `root` adopts ([`os::adopt_orphans`]).
+/// started, they are found if `root` adopts ([`os::become_subreaper`]).
 pub fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
     let mut pending = children(root);

@@ -182,7 +182,7 @@ impl Attempt<'_> {
                 command.envs(command_stage::variables(environment, &inputs, outputs)).current_dir(&folder);
                 command.env("TMPDIR", &scratch).env("CWM_CORES", action.resources.cores.to_string());
                 command_stage::run(command, &self.log, process.cancellation)?;
-                refuse_undeclared(&work.out(), outputs)?;
+                reject_undeclared(&work.out(), outputs)?;
                 Ok(StageReport::default())
             }
         }
@@ -225,7 +225,7 @@ impl Attempt<'_> {
 }
 
 /// Fails if an undeclared output was written, which would be lost silently.
-fn refuse_undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
+fn reject_undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
     // Where the command removed the folder, its outputs are missing.
     let entries = FileError::optional(std::fs::read_dir(out).map_err(FileError::io("list", out)))?;
     for entry in entries.into_iter().flatten() {

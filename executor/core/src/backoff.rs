@@ -17,7 +17,7 @@ impl Backoff {
     }
 
     /// Returns the pause before the next attempt.
-    pub fn pause(&mut self) -> Duration {
+    pub fn next_delay(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(self.longest);
         pause
@@ -36,10 +36,10 @@ mod tests {
     #[test]
     fn pauses_double_up_to_the_longest_and_start_anew_after_a_success() {
         let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(5));
-        let mut pauses = || [(); 4].map(|()| backoff.pause().as_secs());
+        let mut pauses = || [(); 4].map(|()| backoff.next_delay().as_secs());
         assert_eq!((pauses(), pauses()), ([1, 2, 4, 5], [5; 4]));
         backoff.reset();
-        assert_eq!(backoff.pause(), Duration::from_secs(1));
-        assert_eq!(Backoff::new(Duration::from_secs(9), Duration::from_secs(5)).pause(), Duration::from_secs(5));
+        assert_eq!(backoff.next_delay(), Duration::from_secs(1));
+        assert_eq!(Backoff::new(Duration::from_secs(9), Duration::from_secs(5)).next_delay(), Duration::from_secs(5));
     }
 }

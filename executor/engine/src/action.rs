@@ -12,7 +12,7 @@ use cwm_action::{
     ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, key_parameters, source_key,
 };
 use cwm_core::{Components, Digest, Error, KEY_FORMAT, Result};
-use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
+use cwm_pipeline::plan::{ArtifactOrigin, Body, Cell, OutputPlan};
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// Returns the output of a finished cell that a source names.
@@ -58,8 +58,8 @@ impl RunInputs<'_> {
             for (ordinal, source) in input.sources.iter().enumerate() {
                 let key_label = input.key_label(ordinal);
                 let artifact = match &source.from {
-                    Origin::File(path) => Artifact::Outside(files.snapshot(path)?),
-                    Origin::Cell { index, port } => match record(*index) {
+                    ArtifactOrigin::File(path) => Artifact::External(files.snapshot(path)?),
+                    ArtifactOrigin::Cell { index, port } => match record(*index) {
                         Some(record) => Artifact::Output(output_of(record, port)?.clone()),
                         None => {
                             digests.push((key_label, Digest([0; 32])));

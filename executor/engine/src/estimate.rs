@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Machine;
 use crate::lookup::sources;
 use cwm_core::{Digest, Registry};
-use cwm_pipeline::plan::{COMMAND_RUN, Cell, InputPlan, Origin, Plan};
+use cwm_pipeline::plan::{ArtifactOrigin, COMMAND_RUN, Cell, InputPlan, Plan};
 use cwm_pipeline::spec::COMMAND;
 use cwm_store::ActionRecord;
 
@@ -211,9 +211,11 @@ impl Estimates {
 
     /// Returns the bytes of each input of a cell, if they are known.
     fn inputs(&self, cell: &Cell) -> BTreeMap<String, Option<u64>> {
-        let size = |from: &Origin| match from {
-            Origin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
-            Origin::File(path) => std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len()),
+        let size = |from: &ArtifactOrigin| match from {
+            ArtifactOrigin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
+            ArtifactOrigin::File(path) => {
+                std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len())
+            }
         };
         let of_input = |input: &InputPlan| {
             let bytes = input.sources.iter().map(|source| size(&source.from)).sum::<Option<u64>>();

@@ -82,7 +82,7 @@ pub enum RunEvent {
         /// The resources that each requests.
         request: String,
         /// True if another run had submitted it.
-        found: bool,
+        adopted: bool,
     },
     /// The numbers of the jobs of this run changed.
     Queue {

@@ -14,7 +14,7 @@ use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::ActionFile;
 use cwm_contract::Label;
 use cwm_core::{Digest, Result, list_some, shell_quote};
-use cwm_pipeline::plan::Origin;
+use cwm_pipeline::plan::ArtifactOrigin;
 use cwm_store::{ActionRecord, EvictionReason, Store};
 pub use reason::Reason;
 
@@ -129,7 +129,7 @@ impl<'a> Explainer<'a> {
                 let notes = incomplete.iter().chain(note).map(|note| format!("; {note}"));
                 reason.origin = Some(self.cache_status.origin(index, record) + &notes.collect::<String>());
                 // A taken result did not run.
-                reason.made_because = if record.is_recorded_by_hand() { Vec::new() } else { record.cause.clone() };
+                reason.computed_because = if record.is_recorded_by_hand() { Vec::new() } else { record.cause.clone() };
             }
             KeyStatus::Cached(_) if missing.is_empty() => {}
             KeyStatus::Cached(record) => {
@@ -208,7 +208,8 @@ impl<'a> Explainer<'a> {
             let Cause::Input { name, label, old: Some(old), new: Some(_), old_output: None, .. } = cause else {
                 continue;
             };
-            let Some(&&Origin::Cell { index: source, .. }) = origins.get(&(name.as_str(), label.clone())) else {
+            let Some(&&ArtifactOrigin::Cell { index: source, .. }) = origins.get(&(name.as_str(), label.clone()))
+            else {
                 continue;
             };
             if depth == 0 || !explained.insert(source) {
@@ -241,7 +242,7 @@ impl<'a> Explainer<'a> {
         reason.causes = changes(self.inputs, index, before, &record.components, &source);
         if reason.causes.is_empty() && !record.is_recorded_by_hand() {
             // The same key gave other bytes.
-            reason.made_because = record.cause.clone();
+            reason.computed_because = record.cause.clone();
         }
         self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
         Ok(reason)

@@ -8,7 +8,7 @@ use cwm_contract::Label;
 use crate::scheduler::CellSpec;
 use cwm_action::{ActionFile, source_key};
 use cwm_core::{Components, Key, OutputDigests, Result};
-use cwm_pipeline::plan::{Cell, Origin, Plan};
+use cwm_pipeline::plan::{ArtifactOrigin, Cell, Plan};
 use cwm_project::accepted::AcceptedChanges;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
@@ -106,13 +106,13 @@ impl<'a> RunInputs<'a> {
 /// Returns the indices of the cells that `cell` reads.
 pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
     cell.inputs.iter().flat_map(|input| &input.sources).filter_map(|source| match source.from {
-        Origin::Cell { index, .. } => Some(index),
-        Origin::File(_) => None,
+        ArtifactOrigin::Cell { index, .. } => Some(index),
+        ArtifactOrigin::File(_) => None,
     })
 }
 
 /// Returns the origins of what a cell reads, by the input's name and the artifact's label in its key.
-pub fn input_origins(cell: &Cell) -> HashMap<(&str, String), &Origin> {
+pub fn input_origins(cell: &Cell) -> HashMap<(&str, String), &ArtifactOrigin> {
     let mut origins = HashMap::new();
     for input in &cell.inputs {
         for (ordinal, source) in input.sources.iter().enumerate() {

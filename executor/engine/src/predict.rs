@@ -152,7 +152,7 @@ impl Predictor<'_> {
     /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
     fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
         if !self.missing.contains_key(&cell) {
-            self.missing.insert(cell, self.inputs.store.missing_or_corrupt(record, self.inputs.files)?);
+            self.missing.insert(cell, self.inputs.store.missing_or_damaged(record, self.inputs.files)?);
         }
         let is_incomplete = !self.missing[&cell].is_empty() && !self.runs.contains_key(&cell);
         Ok(is_incomplete && !(self.fetches && record.evicted == Some(EvictionReason::NotPulled)))

@@ -32,7 +32,7 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
         let mut found = Vec::with_capacity(group.len());
         for ActionInput { label, artifact } in group {
             let path = match artifact {
-                Artifact::Outside(file) => file.path.clone(),
+                Artifact::External(file) => file.path.clone(),
                 Artifact::Output(output) if output.shape.is_folder() => return Ok(None),
                 Artifact::Output(output) => match inputs.store.path_of(output, inputs.files) {
                     Ok(path) => path,

@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use cwm_contract::Origin as SourceOrigin;
+use cwm_contract::Origin;
 use jiff::Timestamp;
 
 use crate::cause::{Cause, differences};
@@ -11,7 +11,7 @@ use crate::lookup::{RunInputs, input_origins};
 use crate::status::CacheStatus;
 use cwm_action::source_key;
 use cwm_core::{Components, Key, Result};
-use cwm_pipeline::plan::{Origin, Plan};
+use cwm_pipeline::plan::{ArtifactOrigin, Plan};
 use cwm_store::{ActionRecord, Store};
 
 /// Returns the record of a cell that is done, by its index.
@@ -60,7 +60,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
         let Cause::Input { name, label, old, new, .. } = cause else { return true };
         match origins.get(&(name.as_str(), label.clone())) {
             // It may be the same again.
-            Some(Origin::Cell { index, .. }) if record(*index).is_none() => {
+            Some(ArtifactOrigin::Cell { index, .. }) if record(*index).is_none() => {
                 *new = None;
                 old.is_none()
             }
@@ -96,14 +96,16 @@ pub fn changes(
     for cause in &mut causes {
         match cause {
             Cause::Input { name, label, old: Some(old), new: Some(_), old_output, .. } => {
-                let Some(Origin::Cell { index, .. }) = origins.get(&(name.as_str(), label.clone())) else { continue };
+                let Some(ArtifactOrigin::Cell { index, .. }) = origins.get(&(name.as_str(), label.clone())) else {
+                    continue;
+                };
                 let mut outputs = record(*index).into_iter().flat_map(|record| &record.outputs);
                 *old_output = outputs.find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone());
             }
             Cause::Source { pinned, repinned, .. } => {
                 // A checksum in the pipeline has priority over a pin.
                 for source in external_sources(cell).iter().filter(|source| source.sha256.is_none()) {
-                    let SourceOrigin::Url(fetch) = &source.from else { continue };
+                    let Origin::Url(fetch) = &source.from else { continue };
                     let Some(pin) = inputs.pins.get(fetch) else { continue };
                     *pinned = true;
                     *repinned |= old.fetched.iter().any(|one| one.fetch == *fetch && one.sha256 != pin.sha256);
@@ -116,10 +118,10 @@ pub fn changes(
 }
 
 /// Returns the name of the origin of an artifact; its label, if the cell does not read it.
-fn source_name(plan: &Plan, origin: Option<&&Origin>, label: &str) -> String {
+fn source_name(plan: &Plan, origin: Option<&&ArtifactOrigin>, label: &str) -> String {
     match origin {
-        Some(Origin::Cell { index, .. }) => plan.cells[*index].label.to_string(),
-        Some(Origin::File(path)) => path.display().to_string(),
+        Some(ArtifactOrigin::Cell { index, .. }) => plan.cells[*index].label.to_string(),
+        Some(ArtifactOrigin::File(path)) => path.display().to_string(),
         None => label.to_owned(),
     }
 }
@@ -134,7 +136,7 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
                 *source = source_name(plan, origins.get(&(name.as_str(), label.clone())), label);
             }
             Cause::Parameter { name, line, set, .. } => {
-                let Some(place) = plan.cells[index].given.get(name).map(|given| given.value_place) else { continue };
+                let Some(place) = plan.cells[index].explicit.get(name).map(|given| given.value_place) else { continue };
                 (*line, *set) = ((!place.is_set()).then_some(place.line as usize), place.is_set());
             }
             _ => {}

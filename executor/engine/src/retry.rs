@@ -26,7 +26,7 @@ pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
     use ActionFailureKind as Kind;
     match kind {
         Kind::System | Kind::Panic | Kind::Command | Kind::OutOfMemory | Kind::Crash | Kind::Killed => true,
-        Kind::TimeLimit => cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_checkpoints_elsewhere(),
+        Kind::TimeLimit => cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_remote_checkpoints(),
         Kind::Input | Kind::Cancelled | Kind::Internal | Kind::Output | Kind::MemoryLimit => false,
     }
 }

@@ -71,19 +71,19 @@ pub struct GcReport {
     /// Work folders of stages that ended long ago.
     pub work: Vec<ReclaimedWork>,
     /// Bytes that interrupted writes left.
-    pub leftover_bytes: u64,
+    pub temporary_bytes: u64,
     /// Bytes of transfers with remotes that were interrupted long ago.
     pub transfer_bytes: u64,
     /// Bytes of transfers that were interrupted lately, and stay: the next attempt resumes them.
-    pub staying_transfer_bytes: u64,
+    pub retained_transfer_bytes: u64,
     /// Bytes in quarantine.
     pub quarantine_bytes: u64,
     /// Bytes that an interrupted collection left over in `garbage/`.
     pub garbage_bytes: u64,
     /// All bytes of content that stay.
-    pub staying_bytes: u64,
+    pub retained_bytes: u64,
     /// Bytes of content that stay, by the strongest reason.
-    pub retained_bytes: BTreeMap<Retention, u64>,
+    pub retained_by_reason: BTreeMap<Retention, u64>,
     /// The roots.
     pub roots: Vec<Root>,
 }
@@ -128,7 +128,7 @@ impl GcPlan {
         self.report.stages =
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
         self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-        self.report.retained_bytes = retained_bytes(inventory, reach, &eviction.content);
+        self.report.retained_by_reason = retained_by_reason(inventory, reach, &eviction.content);
         self.garbage = eviction.garbage();
     }
 
@@ -161,17 +161,17 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
     inventory.work.iter().filter(is_unused).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = before(now, days(1));
     for path in (jobs.garbage)(store, yesterday) {
-        plan.report.leftover_bytes += bytes_below(&path)?;
+        plan.report.temporary_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
     let abandoned = before(now, options.keep.max(TRANSFER_RETENTION));
-    for left in store.leftovers()? {
+    for left in store.stale_temporaries()? {
         if left.is_transfer && left.changed >= abandoned {
-            plan.report.staying_transfer_bytes += left.bytes;
+            plan.report.retained_transfer_bytes += left.bytes;
             continue;
         }
-        let GcReport { transfer_bytes, leftover_bytes, .. } = &mut plan.report;
-        *(if left.is_transfer { transfer_bytes } else { leftover_bytes }) += left.bytes;
+        let GcReport { transfer_bytes, temporary_bytes, .. } = &mut plan.report;
+        *(if left.is_transfer { transfer_bytes } else { temporary_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
     for path in store.quarantined_before(before(now, options.keep.max(QUARANTINE_RETENTION)))? {
@@ -180,16 +180,20 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
     }
     let report = &mut plan.report;
     report.garbage_bytes = bytes_below(&store.folder("garbage"))?;
-    report.staying_bytes = report.retained_bytes.values().sum();
+    report.retained_bytes = report.retained_by_reason.values().sum();
     let stages: u64 = report.stages.iter().map(|stage| stage.bytes).sum();
     let work: u64 = report.work.iter().map(|work| work.bytes).sum();
-    let interrupted = report.unnamed_bytes + report.leftover_bytes + report.transfer_bytes;
+    let interrupted = report.unnamed_bytes + report.temporary_bytes + report.transfer_bytes;
     report.bytes = stages + work + interrupted + report.quarantine_bytes + report.garbage_bytes;
     Ok(plan)
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn retained_bytes(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
+fn retained_by_reason(
+    inventory: &Inventory,
+    reach: &Reachability,
+    evicted: &HashSet<Digest>,
+) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
     for (entry, retention) in inventory.records.iter().zip(&reach.retention) {

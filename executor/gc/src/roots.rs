@@ -96,7 +96,7 @@ pub fn record_run(
     has_new_results: bool,
 ) -> Result<()> {
     if refresh(store, lock, lock_is_changed && has_new_results)? || lock_is_changed {
-        store.note_use(keys)?;
+        store.record_use(keys)?;
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ impl Tag {
     pub fn verify_intact(&self) -> Result<()> {
         let Some(damage) = self.damage() else { return Ok(()) };
         let what = format!("is damaged, so that it is not known what the tag `{}` names ({damage})", self.name);
-        Err(FileError::refused(self.lock.path(), what, RENEW))
+        Err(FileError::rejected(self.lock.path(), what, RENEW))
     }
 }
 

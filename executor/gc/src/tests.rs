@@ -308,12 +308,12 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
     let idle = begun(".cwm-a1b2c3".to_owned());
     let after = |days: i64| NOW().checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
     let lately = collect(&store, &NO_JOBS, wish(), after(13), || {}).unwrap().report;
-    assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (4, 0, 8));
+    assert_eq!((lately.temporary_bytes, lately.transfer_bytes, lately.retained_transfer_bytes), (4, 0, 8));
     assert!(download.exists() && upload.exists() && !idle.exists());
     let kept = collect(&store, &NO_JOBS, GcOptions { keep: days(20), ..wish() }, after(19), || {}).unwrap().report;
-    assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
+    assert_eq!((kept.transfer_bytes, kept.retained_transfer_bytes), (0, 8));
     let late = collect(&store, &NO_JOBS, wish(), after(15), || {}).unwrap().report;
-    assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
+    assert_eq!((late.temporary_bytes, late.transfer_bytes, late.retained_transfer_bytes), (0, 8, 0));
     assert!(!download.exists() && !upload.exists());
     assert!(is_whole(&store, &made));
 }
@@ -340,9 +340,9 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     assert_eq!(whole(), [false, false, true, true]);
     let last = take(GcOptions { max_size: Some(1), ..wish() });
     assert_eq!(whole(), [false, false, false, true]);
-    assert!(last.report.staying_bytes > 1);
+    assert!(last.report.retained_bytes > 1);
     // A use is noted once a day.
-    store.note_use([records[0].key]).unwrap();
+    store.record_use([records[0].key]).unwrap();
     let used = store
         .inventory()
         .unwrap()

@@ -25,7 +25,7 @@ pub fn evict_content(
     results: &[&ActionRecord],
 ) -> Result<Option<Vec<(usize, u64)>>> {
     let is_present = |result: &&ActionRecord| {
-        let mut own = result.outputs.values().filter(|output| output.outside.is_none());
+        let mut own = result.outputs.values().filter(|output| output.external.is_none());
         own.any(|output| store.object_path(&output.digest).exists())
     };
     if !results.iter().any(is_present) {

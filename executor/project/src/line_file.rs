@@ -235,7 +235,7 @@ impl<E: LineEntry> LineFile<E> {
     ///
     /// # Errors
     /// There is such a line.
-    pub fn must_be_readable(&self) -> Result<(), Error> {
+    pub fn verify_readable(&self) -> Result<(), Error> {
         let unreadable = self.problems.iter().filter(|problem| problem.kind == ProblemKind::Unreadable);
         let Some(problem) = fold_problems(unreadable).pop() else { return Ok(()) };
         let path = shell_quote(&self.path.to_string_lossy());
@@ -248,7 +248,7 @@ impl<E: LineEntry> LineFile<E> {
     /// # Errors
     /// The disk refuses, or what is there cannot be read; the file is then what it was.
     pub fn save(&mut self) -> Result<bool, Error> {
-        self.must_be_readable()?;
+        self.verify_readable()?;
         let text = self.text();
         if self.text.as_ref().map_or(self.entries.is_empty(), |old| *old == text) {
             return Ok(false);

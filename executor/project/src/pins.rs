@@ -86,7 +86,7 @@ impl Pins {
     /// # Errors
     /// The file cannot be read, is damaged or in the middle of a merge (the error has the lines), or a newer cwm wrote it.
     pub fn for_pipeline(yaml: &Path) -> Result<Pins, Error> {
-        let file = must_be_correct(LineFile::for_pipeline(yaml, FILE_NAME)?)?;
+        let file = verify_correct(LineFile::for_pipeline(yaml, FILE_NAME)?)?;
         Ok(Pins { file, ..Pins::default() })
     }
 
@@ -109,7 +109,7 @@ impl Pins {
     }
 
     /// Forgets the pins of these; nothing is written yet.
-    pub fn forget<'a>(&mut self, fetches: impl IntoIterator<Item = &'a FetchRequest>) {
+    pub fn remove<'a>(&mut self, fetches: impl IntoIterator<Item = &'a FetchRequest>) {
         self.forgotten.extend(fetches.into_iter().cloned());
     }
 
@@ -124,7 +124,7 @@ impl Pins {
             return Ok(());
         }
         let _lock = self.file.lock_folder()?;
-        let mut now = must_be_correct(LineFile::read(self.file.path())?)?;
+        let mut now = verify_correct(LineFile::read(self.file.path())?)?;
         let mut contradiction = None;
         for FetchResult { fetch, sha256, bytes } in fetched {
             match now.entries.get(&fetch) {
@@ -142,7 +142,7 @@ impl Pins {
 }
 
 /// Refuses a file with problems: a line that was guessed at could make other bytes pass for those that were fetched first.
-fn must_be_correct(file: LineFile<Pin>) -> Result<LineFile<Pin>, Error> {
+fn verify_correct(file: LineFile<Pin>) -> Result<LineFile<Pin>, Error> {
     let text = file.text.clone().unwrap_or_default();
     let source = Source { name: file.path().display().to_string(), text };
     let mut problems = Diagnostics::new(Sources::new(vec![source]));
@@ -213,7 +213,7 @@ mod tests {
         let fetch = fetched("http://x/a", None, "").fetch;
         assert_eq!((now.get(&fetch).unwrap().sha256.as_str(), now.file.entries.len()), ("a".repeat(64).as_str(), 2));
         // Forgotten on purpose, what is there is what was read.
-        now.forget([&fetch]);
+        now.remove([&fetch]);
         now.save([fetched("http://x/a", None, "b")]).unwrap();
         assert_eq!(Pins::for_pipeline(&yaml).unwrap().get(&fetch).unwrap().sha256, "b".repeat(64));
     }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Error> {
-        Ok(must_be_correct(LineFile::parse("sources.lock".into(), text.to_owned())?)?.entries)
+        Ok(verify_correct(LineFile::parse("sources.lock".into(), text.to_owned())?)?.entries)
     }
 
     fn write(pins: &BTreeMap<FetchRequest, Pin>) -> String {

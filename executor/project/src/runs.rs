@@ -1,4 +1,4 @@
-//! The runs of a pipeline that are remembered: `pipeline.lock`, and for each set of values of `--set` a lock file
+//! The runs of a pipeline that are recorded: `pipeline.lock`, and for each set of values of `--set` a lock file
 //! `.cwm/<pipeline>/<digest of the values>.lock`. Those are not for git.
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ pub fn named(yaml: &Path, name: &str) -> Result<Option<LockFile>> {
     Ok(lock.exists().then_some(lock))
 }
 
-/// Returns the lock files of all remembered runs: the one without `--set` first, then by the time of the last run.
+/// Returns the lock files of all recorded runs: the one without `--set` first, then by the time of the last run.
 ///
 /// # Errors
 /// The folder or one of them cannot be read, or has no values.
@@ -67,7 +67,7 @@ pub fn all(yaml: &Path) -> Result<Vec<LockFile>> {
         if path.extension().is_some_and(|extension| extension == "lock") {
             let lock = LockFile::read(&path)?;
             let Some(run) = lock.run() else {
-                return Err(FileError::refused(&path, "is not the lock file of a run with `--set`", "delete it"));
+                return Err(FileError::rejected(&path, "is not the lock file of a run with `--set`", "delete it"));
             };
             runs.push((run.finished, lock));
         }
@@ -77,7 +77,7 @@ pub fn all(yaml: &Path) -> Result<Vec<LockFile>> {
     Ok(plain.exists().then_some(plain).into_iter().chain(runs.into_iter().map(|(_, lock)| lock)).collect())
 }
 
-/// Returns the lock file of the run with these values; if it is not remembered, of the run with the fewest other values,
+/// Returns the lock file of the run with these values; if it is not recorded, of the run with the fewest other values,
 /// the last of several; else one that does not exist yet.
 ///
 /// # Errors

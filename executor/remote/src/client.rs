@@ -144,7 +144,7 @@ impl Client {
     /// It is not there, is longer than `limit`, or does not come.
     pub async fn read_small(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
         let (mut body, mut bytes) = (self.stream(name, 0, 0).await?, Vec::new());
-        while let Some(piece) = self.piece(&mut body).await? {
+        while let Some(piece) = self.next_chunk(&mut body).await? {
             bytes.extend_from_slice(&piece);
             if bytes.len() as u64 > limit {
                 return Err(RemoteError::Invalid(format!("is longer than it can be ({limit} bytes)")));
@@ -173,7 +173,7 @@ impl Client {
     ///
     /// # Errors
     /// It does not come.
-    pub async fn piece(&self, body: &mut ContentStream) -> Result<Option<Bytes>> {
+    pub async fn next_chunk(&self, body: &mut ContentStream) -> Result<Option<Bytes>> {
         match timeout(self.idle_timeout, body.next()).await {
             Ok(piece) => piece.transpose().map_err(|error| self.error(&error)),
             Err(_) => Err(RemoteError::Unreachable(no_answer(self.idle_timeout).to_string())),

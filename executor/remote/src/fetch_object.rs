@@ -62,7 +62,7 @@ pub async fn fetch(
     progress.add(resumed_at);
     loop {
         map_local(part.file.set_len(resumed_at))?;
-        let download = Download { client, part: &part, size: request.size, progress };
+        let download = ObjectFetch { client, part: &part, size: request.size, progress };
         if let Err(error) = download.fill(resumed_at).await {
             if matches!(error, RemoteError::Invalid(_) | RemoteError::NotFound) {
                 store.discard_partial(part)?;
@@ -84,14 +84,14 @@ pub async fn fetch(
 }
 
 /// The content of a partial object that comes from a remote.
-struct Download<'a> {
+struct ObjectFetch<'a> {
     client: &'a Client,
     part: &'a PartialObject,
     size: u64,
     progress: &'a TransferProgress,
 }
 
-impl Download<'_> {
+impl ObjectFetch<'_> {
     /// Writes the bytes from `at` on, and continues where the answer breaks off.
     async fn fill(&self, mut at: u64) -> Result<()> {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
@@ -100,7 +100,7 @@ impl Download<'_> {
             match self.append(&mut at).await {
                 Err(error) if error.is_transient() && attempt < ATTEMPTS => {
                     attempt += 1;
-                    sleep(backoff.pause()).await;
+                    sleep(backoff.next_delay()).await;
                 }
                 outcome => return outcome,
             }
@@ -110,7 +110,7 @@ impl Download<'_> {
 
     /// Requests the bytes from `at` on and writes those that come.
     async fn append(&self, at: &mut u64) -> Result<()> {
-        let Download { client, part, size, progress } = *self;
+        let ObjectFetch { client, part, size, progress } = *self;
         let name = layout::object(&part.digest);
         let mut body = match client.stream(&name, *at, size).await {
             // The server sends files only as a whole, or has a shorter one.
@@ -121,7 +121,7 @@ impl Download<'_> {
             }
             body => body?,
         };
-        while let Some(piece) = client.piece(&mut body).await? {
+        while let Some(piece) = client.next_chunk(&mut body).await? {
             let length = piece.len() as u64;
             if *at + length > size {
                 return Err(RemoteError::Invalid(format!("has more than its {size} bytes")));

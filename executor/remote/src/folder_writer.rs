@@ -63,7 +63,7 @@ fn write(root: &Path, place: &Path, digest: &Digest, from: &mut impl Read) -> Fi
     let folder = place.parent().unwrap_or(root);
     // The partial object that a killed upload of the same content left is used up, unless somebody has it: nothing else removes it.
     let (temporary, mut to) = match PartialObject::open(folder.join(partial_name(digest)), digest) {
-        Ok(Some(partial)) => (disk.adopt(partial.path), partial.file),
+        Ok(Some(partial)) => (disk.take_temporary(partial.path), partial.file),
         Ok(None) | Err(_) => disk.new_file(folder).map(|(file, temporary)| (temporary, file))?,
     };
     // The copy shares extents, or is made within the system, where that is possible.

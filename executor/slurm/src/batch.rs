@@ -47,7 +47,8 @@ pub struct BatchFile {
     /// Its name, which the comment of its job contains.
     pub id: String,
     /// When it was made.
-    pub made: Timestamp,
+    #[serde(alias = "made")]
+    pub created_at: Timestamp,
     /// The command that made it.
     pub by: String,
     /// The host that it ran on.
@@ -116,10 +117,10 @@ impl Batch {
     /// # Errors
     /// The store cannot be written.
     pub fn create(store: &Store, settings: &JobSettings, by: &str, work: BatchWork<'_>) -> Result<Batch, Error> {
-        let binary = binary::keep(store)?;
-        let (made, host) = (Timestamp::now(), host_name());
-        let unique = Digest::of(format!("{host} {} {made}", std::process::id()).as_bytes()).to_string();
-        let id = format!("{}-{}", made.strftime("%Y%m%dT%H%M%S"), &unique[..16]);
+        let binary = binary::store_binary(store)?;
+        let (created_at, host) = (Timestamp::now(), host_name());
+        let unique = Digest::of(format!("{host} {} {created_at}", std::process::id()).as_bytes()).to_string();
+        let id = format!("{}-{}", created_at.strftime("%Y%m%dT%H%M%S"), &unique[..16]);
         let place = folder(store).join(&id);
         let program = binary::path(store, &binary);
         let template = JobTemplate { settings, batch: &id, folder: &place, root: store.root(), binary: &program };
@@ -131,7 +132,7 @@ impl Batch {
         };
         let (format, user, by) = (BATCH_FORMAT, user(), by.to_owned());
         let remote_store = settings.remote_store.clone();
-        let file = BatchFile { format, id, made, by, host, user, binary, options, tasks, run_of, remote_store };
+        let file = BatchFile { format, id, created_at, by, host, user, binary, options, tasks, run_of, remote_store };
         let json = serde_json::to_vec_pretty(&file).map_err(|error| Error::internal(error.to_string()))?;
         let keys: String = file.tasks.iter().map(|task| format!("{}\n", task.key)).collect();
 
@@ -199,7 +200,7 @@ impl Batch {
     }
 
     /// Notes that a task has ended, if the folder can be written.
-    pub fn note_end(&self, index: u32) {
+    pub fn record_end(&self, index: u32) {
         let line = serde_json::to_string(&EndedTask { task: index }).unwrap_or_default();
         let file = File::options().create(true).append(true).open(self.folder.join("ended"));
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
@@ -236,7 +237,7 @@ impl Batch {
     }
 
     fn is_old(&self) -> bool {
-        Timestamp::now().as_second() - self.file.made.as_second() > MAX_AGE_DAYS * 86_400
+        Timestamp::now().as_second() - self.file.created_at.as_second() > MAX_AGE_DAYS * 86_400
     }
 }
 
@@ -268,7 +269,7 @@ pub fn garbage(store: &Store, time: Timestamp) -> Vec<PathBuf> {
 fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
     let folders = list_folder(&folder(store)).unwrap_or_default().into_iter();
     let ended = folders.filter(|(name, path)| match Batch::read(store, name) {
-        Ok(batch) if batch.file.made >= time => false,
+        Ok(batch) if batch.file.created_at >= time => false,
         Ok(batch) if batch.is_old() => true,
         Ok(batch) if batch.file.run_of.is_some() => path.join(OVER).exists(),
         Ok(batch) => batch.open_tasks(|_| true).next().is_none(),
@@ -341,13 +342,13 @@ mod tests {
         let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);
         let program = binary::path(&store, &batch.file.binary);
         assert!(ended_batches(&store, later).is_empty() && unused_job_binaries(&store, &[], later).is_empty());
-        batch.note_end(1);
+        batch.record_end(1);
         assert!(pending_keys(&store).is_empty());
         assert_eq!(ended_batches(&store, later), std::slice::from_ref(&batch.folder));
-        assert!(ended_batches(&store, batch.file.made).is_empty(), "not yet");
+        assert!(ended_batches(&store, batch.file.created_at).is_empty(), "not yet");
         assert_eq!(unused_job_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
         // One that everybody has seen the end of is not read again.
-        batch.note_end(0);
+        batch.record_end(0);
         batch.close_if_over();
         assert!(open(&store).is_empty());
         assert_eq!(ended_batches(&store, later), [batch.folder]);

@@ -21,7 +21,7 @@ pub fn path(store: &Store, digest: &Digest) -> PathBuf {
 ///
 /// # Errors
 /// The store cannot be written.
-pub fn keep(store: &Store) -> Result<Digest, Error> {
+pub fn store_binary(store: &Store) -> Result<Digest, Error> {
     let own = cwm_core::os::current_exe();
     let digest = hash_own_file(&own)?;
     let place = path(store, &digest);

@@ -16,10 +16,10 @@ impl Watcher {
     /// `sbatch` inherits it, so that it holds also if `sbatch` outlives this process.
     pub fn submit(&mut self) {
         match self.adopt_or_submit() {
-            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.note_outage(&failed),
+            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.begin_outage(&failed),
             Err(failed) => {
                 let tasks = std::mem::take(&mut self.submissions.waiting);
-                self.refuse(tasks.into_values(), failed.error);
+                self.reject(tasks.into_values(), failed.error);
             }
             Ok(()) => self.poll_soon(),
         }
@@ -82,7 +82,7 @@ impl Watcher {
         let work = BatchWork::Cells(&tasks[0].request, cells);
         let batch = match Batch::create(&self.store, &self.settings, &self.command, work) {
             Ok(batch) => batch,
-            Err(error) => return self.refuse(tasks, error),
+            Err(error) => return self.reject(tasks, error),
         };
         match batch.submit(lock) {
             Ok(()) => {
@@ -90,12 +90,12 @@ impl Watcher {
                 self.submissions.backoff.reset();
             }
             // It is unknown if Slurm took it: the queue is searched for its comment first.
-            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.note_outage(&failed),
+            Err(failed) if failed.kind == SlurmErrorKind::Unreachable => self.begin_outage(&failed),
             Err(failed) => {
                 batch.remove();
                 return match failed.kind {
                     SlurmErrorKind::LimitReached => self.limit_reached(tasks, failed.error),
-                    SlurmErrorKind::Unreachable | SlurmErrorKind::Other => self.refuse(tasks, failed.error),
+                    SlurmErrorKind::Unreachable | SlurmErrorKind::Other => self.reject(tasks, failed.error),
                 };
             }
         }
@@ -106,8 +106,8 @@ impl Watcher {
     /// wait for.
     fn limit_reached(&mut self, tasks: Vec<TaskSpec>, error: Error) {
         match tasks.len() {
-            1 if self.batches.is_empty() => return self.refuse(tasks, error),
-            1 => self.submissions.next = Instant::now() + self.submissions.backoff.pause(),
+            1 if self.batches.is_empty() => return self.reject(tasks, error),
+            1 => self.submissions.next = Instant::now() + self.submissions.backoff.next_delay(),
             count => self.submissions.array_size = Some(count.div_ceil(2)),
         }
         self.wait_for_submission(tasks);

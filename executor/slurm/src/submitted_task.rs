@@ -34,7 +34,7 @@ pub struct SubmittedTask {
     /// True if its start was forwarded to the run.
     pub has_started: bool,
     events: Tail,
-    pub(super) report: Report,
+    pub(super) report: TaskProgress,
     /// Its entry in the last answer of the queue; nothing if its job was not listed, or there was no answer yet.
     pub(super) entry: Option<QueueEntry>,
     /// The first and the last of the latest answers of the queue, in all of which the task had ended or was not listed. Only
@@ -43,11 +43,11 @@ pub struct SubmittedTask {
 }
 
 /// The task's own report, in its events file.
-pub enum Report {
+pub enum TaskProgress {
     /// Nothing.
-    Nothing,
+    None,
     /// Something, and no end since it last started.
-    Active,
+    Running,
     /// This end, which was read at this time.
     Ended(Result<ActionOutcome, ActionFailure>, Instant),
 }
@@ -55,7 +55,7 @@ pub enum Report {
 impl SubmittedTask {
     /// Returns the task of this index in a batch, of which nothing is known yet.
     pub fn new(spec: TaskSpec, index: u32, events: Tail) -> Self {
-        let (is_confirmed, has_started, report) = (true, false, Report::Nothing);
+        let (is_confirmed, has_started, report) = (true, false, TaskProgress::None);
         SubmittedTask { spec, index, is_confirmed, has_started, events, report, entry: None, unlisted_since: None }
     }
 
@@ -66,16 +66,16 @@ impl SubmittedTask {
             self.is_confirmed = true;
             let is_new = match &message {
                 ActionMessage::Start => {
-                    self.report = Report::Active;
+                    self.report = TaskProgress::Running;
                     !std::mem::replace(&mut self.has_started, true)
                 }
                 ActionMessage::Outcome(outcome) => {
-                    self.report = Report::Ended(outcome.clone(), Instant::now());
+                    self.report = TaskProgress::Ended(outcome.clone(), Instant::now());
                     matches!(outcome, Ok(ActionOutcome::NewResult(_) | ActionOutcome::Comparison(_)))
                 }
                 ActionMessage::Waiting { .. } | ActionMessage::Event(_) => {
-                    if matches!(self.report, Report::Nothing) {
-                        self.report = Report::Active;
+                    if matches!(self.report, TaskProgress::None) {
+                        self.report = TaskProgress::Running;
                     }
                     true
                 }
@@ -98,6 +98,6 @@ impl SubmittedTask {
 
     /// Returns true if the task reported its end, and has not started again.
     pub fn has_reported_end(&self) -> bool {
-        matches!(self.report, Report::Ended(..))
+        matches!(self.report, TaskProgress::Ended(..))
     }
 }

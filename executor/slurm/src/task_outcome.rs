@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, QueueEntry};
-use super::submitted_task::{Report, SubmittedTask};
+use super::submitted_task::{SubmittedTask, TaskProgress};
 use cwm_action::{ActionFailure, ActionFailureKind, ActionOutcome, out_of_memory};
 
 /// The conclusion from all that is known of a task.
@@ -40,14 +40,14 @@ impl SubmittedTask {
     pub fn outcome(&self, observation: &TaskObservation<'_>) -> Option<TaskOutcome> {
         let end = self.entry.as_ref().and_then(QueueEntry::end);
         match &self.report {
-            Report::Ended(Ok(ActionOutcome::Comparison(_)), _) => return Some(TaskOutcome::Succeeded),
-            Report::Ended(Ok(_), _) if (observation.is_recorded)() => return Some(TaskOutcome::Succeeded),
-            Report::Ended(Ok(_), read) if read.elapsed() < observation.visibility_timeout => return None,
-            Report::Ended(Ok(_), _) => {
+            TaskProgress::Ended(Ok(ActionOutcome::Comparison(_)), _) => return Some(TaskOutcome::Succeeded),
+            TaskProgress::Ended(Ok(_), _) if (observation.is_recorded)() => return Some(TaskOutcome::Succeeded),
+            TaskProgress::Ended(Ok(_), read) if read.elapsed() < observation.visibility_timeout => return None,
+            TaskProgress::Ended(Ok(_), _) => {
                 let message = format!("its job {} reports a recorded result, and the store has none", observation.job);
                 return Some(failed(ActionFailureKind::System, message, SHARED_STORE));
             }
-            Report::Ended(Err(failure), _) if failure.kind != ActionFailureKind::Cancelled => {
+            TaskProgress::Ended(Err(failure), _) if failure.kind != ActionFailureKind::Cancelled => {
                 // To its parent, a command that was killed for its memory just ended by a signal.
                 let by_signal = [ActionFailureKind::Command, ActionFailureKind::Killed, ActionFailureKind::Crash];
                 let in_queue = end == Some(JobEnd::OutOfMemory);
@@ -57,10 +57,10 @@ impl SubmittedTask {
                     false => Some(TaskOutcome::Failed(failure.clone())),
                 };
             }
-            Report::Ended(Err(_), _) | Report::Active | Report::Nothing => {}
+            TaskProgress::Ended(Err(_), _) | TaskProgress::Running | TaskProgress::None => {}
         }
         let (first, last) = self.unlisted_since?;
-        let (was_stopped, has_reported) = (self.has_reported_end(), !matches!(self.report, Report::Nothing));
+        let (was_stopped, has_reported) = (self.has_reported_end(), !matches!(self.report, TaskProgress::None));
         // It may have succeeded, with its last message lost or not visible yet; or it was cancelled because its result exists.
         if !self.spec.task.options.check && !was_stopped && (observation.is_recorded)() {
             return Some(TaskOutcome::Succeeded);
@@ -111,8 +111,8 @@ impl SubmittedTask {
             }
             (Some(JobEnd::Preempted), _) => resubmit(format!("its job {job} was preempted"), false),
             (Some(JobEnd::NodeFail), _) => resubmit(format!("the node of its job {job} failed"), true),
-            (_, Report::Ended(..)) => failed(Cancelled, format!("its job {job} was stopped on request"), lost),
-            (_, Report::Nothing) if let Some((status, before)) = setup_exit_status(output) => failed(
+            (_, TaskProgress::Ended(..)) => failed(Cancelled, format!("its job {job} was stopped on request"), lost),
+            (_, TaskProgress::None) if let Some((status, before)) = setup_exit_status(output) => failed(
                 System,
                 format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_line(before)),
                 "look at `setup` under [slurm] in cwm.toml",
@@ -120,15 +120,15 @@ impl SubmittedTask {
             (Some(JobEnd::Completed), _) => {
                 failed(System, format!("its job {job} ended well and recorded nothing"), SHARED_STORE)
             }
-            (Some(JobEnd::Failed), Report::Active) => failed(
+            (Some(JobEnd::Failed), TaskProgress::Running) => failed(
                 Killed,
                 format!("its job {job} ended without a message{}", last_line(output)),
                 "`cwm run` runs it again",
             ),
-            (Some(JobEnd::Failed), Report::Nothing) if only_from_slurm(output) => {
+            (Some(JobEnd::Failed), TaskProgress::None) if only_from_slurm(output) => {
                 resubmit(format!("Slurm could not start its job {job}{}", last_line(output)), true)
             }
-            (Some(JobEnd::Failed), Report::Nothing) => failed(
+            (Some(JobEnd::Failed), TaskProgress::None) => failed(
                 System,
                 format!("its job {job} ended before it began{}", last_line(output)),
                 "look at `lines` and `setup` under [slurm] in cwm.toml, and whether the nodes see the store",
@@ -200,9 +200,9 @@ mod tests {
         task.entry = state.map(|state| QueueEntry { state: state.into(), ..QueueEntry::default() });
         task.unlisted_since = gone.map(|_| (first, now));
         task.report = match reported {
-            Some(reported) => Report::Ended(reported.clone(), first),
-            None if begun => Report::Active,
-            None => Report::Nothing,
+            Some(reported) => TaskProgress::Ended(reported.clone(), first),
+            None if begun => TaskProgress::Running,
+            None => TaskProgress::None,
         };
         task.outcome(&TaskObservation {
             job: "17_3",

@@ -74,7 +74,7 @@ pub(super) struct Watcher {
 }
 
 /// The longest pause between submissions while the site allows no more jobs.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// Number of cells that a message names.
 const MAX_LISTED: usize = 8;
@@ -102,7 +102,7 @@ impl Watcher {
     ) -> Self {
         let (next, waiting) = (Instant::now(), BTreeMap::new());
         let poll = settings.site.poll.unwrap_or(DEFAULT_POLL);
-        let backoff = Backoff::new(poll, LONGEST_PAUSE);
+        let backoff = Backoff::new(poll, MAX_BACKOFF);
         let submissions = Submissions { waiting, array_size: None, next, backoff };
         let backoff = Backoff::new(poll, poll * LONGEST_POLL);
         let reported = RunEvent::Queue { pending: 0, running: 0, reasons: BTreeMap::new() };
@@ -168,7 +168,7 @@ impl Watcher {
         let queue = match Queue::query() {
             Ok(queue) => queue,
             Err(failed) => {
-                self.note_outage(&failed);
+                self.begin_outage(&failed);
                 self.polls.next = Instant::now() + self.poll * 2;
                 return;
             }
@@ -201,7 +201,7 @@ impl Watcher {
             self.batches.push(watched);
         }
         self.count();
-        self.polls.next = now + self.polls.backoff.pause();
+        self.polls.next = now + self.polls.backoff.next_delay();
     }
 
     /// Reports that the cells of a batch are tasks of its job, if that is known.
@@ -213,7 +213,7 @@ impl Watcher {
         drop(jobs);
         let labels = watched.tasks.iter().map(|task| task.spec.task.label.clone()).collect();
         let request = first.spec.request.to_string();
-        self.emit(RunEvent::Submitted { job: job.clone(), labels, request, found: adopted });
+        self.emit(RunEvent::Submitted { job: job.clone(), labels, request, adopted });
     }
 
     fn count(&mut self) {
@@ -234,7 +234,7 @@ impl Watcher {
     }
 
     /// Notes that the controller did not answer. Jobs continue, and none counts as lost.
-    pub fn note_outage(&mut self, failed: &SlurmError) {
+    pub fn begin_outage(&mut self, failed: &SlurmError) {
         if self.polls.outage.is_none() {
             let effect = "jobs continue, and no job counts as lost meanwhile";
             let message = format!("Slurm does not answer ({}): {effect}", failed.error);
@@ -252,7 +252,7 @@ impl Watcher {
     }
 
     /// Reports that these cells could not be submitted.
-    pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
+    pub fn reject(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
         let failure = ActionFailure::from(error);
         for task in tasks {
             (self.events)(Update::Exited(task.cell, Err(failure.clone())));
@@ -268,7 +268,7 @@ impl Watcher {
                     watched.tasks.push(task);
                     continue;
                 };
-                watched.batch.note_end(task.index);
+                watched.batch.record_end(task.index);
                 let (cell, resubmissions) = (task.spec.cell, task.spec.resubmissions);
                 let most = self.settings.site.resubmit.unwrap_or(DEFAULT_RESUBMIT);
                 let result = match outcome {
@@ -320,7 +320,7 @@ impl Watcher {
     fn is_recorded(&self, batch: &Batch, task: &SubmittedTask) -> bool {
         let (key, force, reported) = (&task.spec.task.key, task.spec.task.force, task.has_reported_end());
         let records = || self.store.actions(key).unwrap_or_default();
-        let is_new = || records().iter().any(|record| record.run_info.started >= batch.file.made);
+        let is_new = || records().iter().any(|record| record.run_info.started >= batch.file.created_at);
         let is_isolated = batch.file.remote_store.is_some();
         match (force, reported) {
             (true, false) => is_new(),

@@ -222,8 +222,8 @@ impl Commit<'_> {
             OutputContent::External(FileFingerprint { path, stat, digest, .. }) => {
                 // Bytes from a pipe are in the store already, and in no file outside.
                 let is_ingested = *path == self.store.object_path(digest);
-                let outside = (!is_ingested).then(|| self.store.reference(path));
-                return Ok(OutputRecord { digest: *digest, size: stat.size, shape, format, outside });
+                let external = (!is_ingested).then(|| self.store.reference(path));
+                return Ok(OutputRecord { digest: *digest, size: stat.size, shape, format, external });
             }
             OutputContent::InStore(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
             OutputContent::Local(path) => path,
@@ -236,12 +236,12 @@ impl Commit<'_> {
                     (file.name, ManifestFile { digest, size: file.size, executable: file.executable })
                 });
                 let manifest = Manifest::new(files.collect()).map_err(|what| {
-                    FileError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
+                    FileError::rejected(path, format!("cannot be stored: {what}"), "name its files differently")
                 })?;
                 (self.place_manifest(&manifest)?, manifest.size())
             }
         };
-        Ok(OutputRecord { digest, size, shape, format, outside: None })
+        Ok(OutputRecord { digest, size, shape, format, external: None })
     }
 
     fn place_object(&mut self, HashedFile { file, digest, synced }: &HashedFile) -> Result<()> {

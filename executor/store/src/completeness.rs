@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Store;
-use super::damage::{Check, Corruption, ObjectState};
+use super::damage::{Check, Damage, ObjectState};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
@@ -18,7 +18,7 @@ pub struct MissingContent {
     /// The content.
     pub digest: Digest,
     /// The damage of the file in its place.
-    pub damage: Option<Corruption>,
+    pub damage: Option<Damage>,
 }
 
 impl MissingContent {
@@ -33,7 +33,7 @@ impl Store {
     /// Returns what of a record's outputs is not available: objects that are not there or have the wrong size, and files from
     /// outside that are gone or changed. Empty means that the record may be used. The log does not count.
     ///
-    /// Objects are looked at and not read: before they are read, call [`Store::missing_or_corrupt`].
+    /// Objects are looked at and not read: before they are read, call [`Store::missing_or_damaged`].
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
@@ -47,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
-    pub fn missing_or_corrupt(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
+    pub fn missing_or_damaged(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
         let recorded = self.recorded_ns(&record.key)?;
         self.check_content(record, digests, Check::Seal(digests, recorded))
     }
@@ -55,17 +55,17 @@ impl Store {
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
-    /// As [`Store::missing_or_corrupt`], or the disk refuses.
+    /// As [`Store::missing_or_damaged`], or the disk refuses.
     pub fn quarantine_changed(&self, output: &OutputRecord, digests: &DigestCache) -> Result<()> {
-        let found = self.unusable_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
-        found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
+        let found = self.missing_or_damaged_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
+        found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_damaged(&damage).map(drop))
     }
 
     fn check_content(&self, record: &ActionRecord, digests: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
-            if output.outside.is_none() {
-                missing.extend(self.unusable_objects(name, output, check)?);
+            if output.external.is_none() {
+                missing.extend(self.missing_or_damaged_objects(name, output, check)?);
                 continue;
             }
             let is_stored = self.object_size(&output.digest)? == Some(output.size);
@@ -95,7 +95,12 @@ impl Store {
     }
 
     /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
-    fn unusable_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
+    fn missing_or_damaged_objects(
+        &self,
+        name: &str,
+        output: &OutputRecord,
+        check: Check,
+    ) -> Result<Vec<MissingContent>> {
         let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, damage };
         let objects: BTreeMap<Digest, u64> = match &output.shape {
             OutputShape::File { .. } => BTreeMap::from([(output.digest, output.size)]),
@@ -106,7 +111,7 @@ impl Store {
                     Ok(Some(manifest)) => manifest.files().values().map(|file| (file.digest, file.size)).collect(),
                     Ok(None) => return Ok(vec![missing(output.digest, None)]),
                     Err(FileError::Damaged { path, what }) => {
-                        let damage = Corruption { path, stat, what: format!("is damaged: {what}") };
+                        let damage = Damage { path, stat, what: format!("is damaged: {what}") };
                         return Ok(vec![missing(output.digest, Some(damage))]);
                     }
                     Err(error) => return Err(error),
@@ -118,7 +123,7 @@ impl Store {
             match self.object_state(&digest, Some(size), check)? {
                 ObjectState::Intact => {}
                 ObjectState::Missing => found.push(missing(digest, None)),
-                ObjectState::Corrupt(damage) => found.push(missing(digest, Some(damage))),
+                ObjectState::Damaged(damage) => found.push(missing(digest, Some(damage))),
             }
         }
         Ok(found)
@@ -126,7 +131,7 @@ impl Store {
 
     /// Returns the path of a file from outside that still has the recorded content.
     pub(super) fn find_external(&self, output: &OutputRecord, digests: &DigestCache) -> Result<Option<PathBuf>> {
-        let Some(ExternalReference { path, from_store }) = &output.outside else { return Ok(None) };
+        let Some(ExternalReference { path, from_store }) = &output.external else { return Ok(None) };
         // Its own path, and the one as far from the store as that was.
         let moved = from_store.as_ref().map(|from_store| self.root().join(from_store));
         for path in [path.clone()].into_iter().chain(moved.filter(|moved| moved != path)) {

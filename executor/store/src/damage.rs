@@ -65,12 +65,12 @@ pub(super) enum Check<'a> {
 pub(super) enum ObjectState {
     Intact,
     Missing,
-    Corrupt(Corruption),
+    Damaged(Damage),
 }
 
 /// The damage of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Corruption {
+pub struct Damage {
     pub(super) path: PathBuf,
     /// The metadata of the file that was checked, if they are known: another may have been put in its place since.
     pub(super) stat: Option<Stat>,
@@ -101,7 +101,7 @@ impl Store {
         };
         Ok(match found {
             Ok(state) => state,
-            Err(what) => ObjectState::Corrupt(Corruption { path, stat: Some(stat), what }),
+            Err(what) => ObjectState::Damaged(Damage { path, stat: Some(stat), what }),
         })
     }
 
@@ -119,8 +119,8 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn quarantine_corrupt(&self, damage: &Corruption) -> Result<Option<Finding>> {
-        let Corruption { path, stat, what } = damage.clone();
+    pub fn quarantine_damaged(&self, damage: &Damage) -> Result<Option<Finding>> {
+        let Damage { path, stat, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(Some(Finding::new(path, what)));

@@ -92,7 +92,11 @@ impl Store {
         let contents: Contents = own.chain(added_contents).collect();
         if contents.contains_key(EXPORT_LIST) {
             let problem = format!("would hold a file named `{EXPORT_LIST}` of its own");
-            return Err(FileError::refused(&destination, problem, "that name is cwm's; have the stage choose another"));
+            return Err(FileError::rejected(
+                &destination,
+                problem,
+                "that name is cwm's; have the stage choose another",
+            ));
         }
         self.export_folder(&destination, Some(&contents), |folder| {
             for (name, (digest, _)) in &contents {
@@ -128,10 +132,10 @@ impl Store {
     /// # Errors
     /// The destination is in the store; something is in the way that no export made; or the destination cannot be read.
     pub fn export_preflight(&self, name: &str, shape: Option<&OutputShape>, destination: &Path) -> Result<()> {
-        self.refuse_own_folder(destination)?;
+        self.reject_own_folder(destination)?;
         if let Some(obstacle) = destination.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir()) {
             let hint = "move it away, or name another folder";
-            return Err(FileError::refused(obstacle, "is a file, and an export makes a folder", hint));
+            return Err(FileError::rejected(obstacle, "is a file, and an export makes a folder", hint));
         }
         let check = || match shape {
             Some(OutputShape::Folder) => replaceable(destination).map(drop),
@@ -228,9 +232,9 @@ impl Store {
     /// left. Exports from a store that cannot be written take no lock.
     fn lock_exports(&self, target: &Path) -> Result<Option<File>> {
         let Some(parent) = target.parent() else {
-            return Err(FileError::refused(target, "cannot be exported to", "name a folder below it"));
+            return Err(FileError::rejected(target, "cannot be exported to", "name a folder below it"));
         };
-        self.refuse_own_folder(target)?;
+        self.reject_own_folder(target)?;
         let lock = match locks::wait_for(&self.lock_path("exports")) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(None);
@@ -246,7 +250,7 @@ impl Store {
     }
 
     /// Refuses `path`, which need not be there, if it is the store or lies in it, also by way of links.
-    fn refuse_own_folder(&self, path: &Path) -> Result<()> {
+    fn reject_own_folder(&self, path: &Path) -> Result<()> {
         let is_inside = |root: PathBuf| {
             path.ancestors().find_map(|above| fs::canonicalize(above).ok()).is_some_and(|above| above.starts_with(root))
         };
@@ -254,7 +258,7 @@ impl Store {
             return Ok(());
         }
         let hint = "name a folder outside of it: cwm alone writes to the store";
-        Err(FileError::refused(path, "is in the store itself", hint))
+        Err(FileError::rejected(path, "is in the store itself", hint))
     }
 }
 
@@ -272,7 +276,9 @@ impl ExportList {
         let bytes = FileError::optional(read_regular_file(path).map_err(FileError::io("read", path)))?;
         let Some(bytes) = bytes else { return Ok(ExportList::default()) };
         let list = serde_json::from_slice(&bytes).ok().filter(|list: &ExportList| list.cwm_export == LIST_FORMAT);
-        list.ok_or_else(|| FileError::refused(path, "is not a list of exported files in a format of this cwm", MOVE_IT))
+        list.ok_or_else(|| {
+            FileError::rejected(path, "is not a list of exported files in a format of this cwm", MOVE_IT)
+        })
     }
 
     /// Writes the list into the folder of an export.
@@ -300,17 +306,17 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 fn replaceable(target: &Path) -> Result<Option<ExportList>> {
     let Some(there) = metadata(target)? else { return Ok(None) };
     if !there.is_dir() {
-        return Err(FileError::refused(target, "is not a folder", MOVE_IT));
+        return Err(FileError::rejected(target, "is not a folder", MOVE_IT));
     }
     let list = ExportList::read(&target.join(EXPORT_LIST))?;
     if !list.whole && !list.files.is_empty() {
-        return Err(FileError::refused(target, "holds exports of single files", MOVE_IT));
+        return Err(FileError::rejected(target, "holds exports of single files", MOVE_IT));
     }
     let is_ours = |name: &str| name == EXPORT_LIST || list.files.contains_key(name);
     match files_below(target)?.into_iter().find(|(path, _)| !is_ours(&name_in(target, path))) {
         Some((path, _)) if path.ends_with(EXPORT_LIST) => {
             let folder = path.parent().unwrap_or(&path);
-            Err(FileError::refused(folder, "is another export, which only an export to that folder replaces", MOVE_IT))
+            Err(FileError::rejected(folder, "is another export, which only an export to that folder replaces", MOVE_IT))
         }
         Some((path, _)) => Err(occupied(&path)),
         None => Ok(Some(list)),
@@ -321,7 +327,7 @@ fn replaceable(target: &Path) -> Result<Option<ExportList>> {
 fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
     let list = ExportList::read(&folder.join(EXPORT_LIST))?;
     if list.whole {
-        return Err(FileError::refused(folder, "is as a whole an export of another output", MOVE_IT));
+        return Err(FileError::rejected(folder, "is as a whole an export of another output", MOVE_IT));
     }
     let path = folder.join(name);
     match metadata(&path)? {
@@ -331,7 +337,7 @@ fn replaceable_file(folder: &Path, name: &str) -> Result<(ExportList, bool)> {
 }
 
 fn occupied(path: &Path) -> FileError {
-    FileError::refused(path, "exists, and no export wrote it", MOVE_IT)
+    FileError::rejected(path, "exists, and no export wrote it", MOVE_IT)
 }
 
 /// Begins the names of the hidden folders in which exports to `target` are made.

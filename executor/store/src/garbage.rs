@@ -114,7 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn leftovers(&self) -> Result<Vec<StaleTemporary>> {
+    pub fn stale_temporaries(&self) -> Result<Vec<StaleTemporary>> {
         let is_transfer = |name: &str| {
             let name = name.strip_prefix(TEMPORARY).unwrap_or_default();
             name.starts_with(PART) || name.starts_with(UPLOAD)

@@ -144,10 +144,10 @@ impl Store {
             let path = self.action_folder(&record.key);
             return Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) });
         };
-        if shared.outputs.values().all(|output| output.outside.is_none()) {
+        if shared.outputs.values().all(|output| output.external.is_none()) {
             return read_regular_file(&file.path).map_err(FileError::io("read", &file.path));
         }
-        shared.outputs.values_mut().for_each(|output| output.outside = None);
+        shared.outputs.values_mut().for_each(|output| output.external = None);
         shared.encode()
     }
 

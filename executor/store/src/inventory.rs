@@ -48,9 +48,9 @@ pub struct RecordEntry {
 pub struct WorkFolderEntry {
     /// The folder, with its key.
     pub folder: WorkFolder,
-    /// Bytes in it, those in `keep/` apart.
+    /// Bytes in it, those in `checkpoints/` apart.
     pub bytes: u64,
-    /// Bytes in `keep/`.
+    /// Bytes in `checkpoints/`.
     pub checkpoint_bytes: u64,
     /// The time of the last change in it.
     pub changed: Timestamp,
@@ -110,7 +110,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn note_use(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
+    pub fn record_use(&self, keys: impl IntoIterator<Item = Key>) -> Result<()> {
         let now = SystemTime::now();
         for key in keys {
             let folder = self.action_folder(&key);
@@ -132,7 +132,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 impl RecordEntry {
     /// Returns the content of the store that it names: outputs, the files in folders, its log.
     pub fn content<'i>(&'i self, inventory: &'i Inventory) -> impl Iterator<Item = Digest> + 'i {
-        let own = self.record.outputs.values().filter(|output| output.outside.is_none());
+        let own = self.record.outputs.values().filter(|output| output.external.is_none());
         own.flat_map(|output| inventory.with_children(output.digest)).chain(self.record.log)
     }
 }

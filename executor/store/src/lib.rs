@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use commit::{NewAction, NewOutput, OutputContent, RecordedAction};
 pub use compare::{Difference, DifferenceKind};
 pub use completeness::MissingContent;
-pub use damage::{Corruption, Finding};
+pub use damage::{Damage, Finding};
 pub use eviction::EvictionReason;
 pub use export::ExportOutcome;
 pub use external_files::{DigestCache, FileFingerprint};
@@ -103,9 +103,9 @@ impl Store {
         let store = Store { root, disk, created, has_all_folders, record_cache: None, damaged_records: None };
         let created = store.read_format()?;
         if !created {
-            store.refuse_a_foreign_folder()?;
+            store.reject_foreign_folder()?;
         } else if layout::is_remote(store.root()) {
-            return Err(FileError::refused(
+            return Err(FileError::rejected(
                 store.root(),
                 "is a remote, which others push to, and no store",
                 "name another folder as the store; `cwm remote add NAME FOLDER` shares results through this one",
@@ -133,7 +133,7 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 let hint = "name a folder with `--store` or CWM_STORE";
-                return Err(FileError::refused(&self.root, "is a file, and a store is a folder", hint));
+                return Err(FileError::rejected(&self.root, "is a file, and a store is a folder", hint));
             }
             // It is not a file at all.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
@@ -145,7 +145,7 @@ impl Store {
                 Err(FileError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
             }
             // Nothing that reads the store, `cwm store verify` neither, comes past this.
-            _ => Err(FileError::refused(
+            _ => Err(FileError::rejected(
                 &path,
                 format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
                 "if this folder is cwm's, put the version there: `1`, where this cwm created it; or move it away, or delete it: \
@@ -170,7 +170,7 @@ impl Store {
         if self.read_format()? {
             self.make_missing_folders()?;
         } else {
-            self.refuse_a_foreign_folder()?;
+            self.reject_foreign_folder()?;
             self.make_missing_folders()?;
             let readme = root.join("README.md");
             if !readme.exists() {
@@ -201,7 +201,7 @@ impl Store {
     }
 
     /// A mistyped `--store` must not fill someone's folder with ours.
-    fn refuse_a_foreign_folder(&self) -> Result<()> {
+    fn reject_foreign_folder(&self) -> Result<()> {
         let root = self.root();
         // A store that lost its `format` is one still, whatever else lies there: run logs, jobs, programs.
         if is_store(root) {
@@ -209,11 +209,11 @@ impl Store {
         }
         for (name, _) in walk::list_folder(root)? {
             // A command that only reads may have left digests of outside files before there was a store.
-            let files = ["README.md", "format", "outside.cache"];
+            let files = ["README.md", "format", "external_files.cache"];
             let ours = STORE_FOLDERS.contains(&name.as_str()) || files.contains(&name.as_str());
             // Hidden files are a version control system's, a desktop's or an interrupted creation's.
             if !ours && !name.starts_with('.') {
-                return Err(FileError::refused(
+                return Err(FileError::rejected(
                     root,
                     format!("is not a store: it holds `{name}`"),
                     "name the folder of a store with `--store` or CWM_STORE, or an empty one for a new store",

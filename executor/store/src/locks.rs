@@ -209,7 +209,7 @@ fn open(path: &Path, writing: bool) -> Result<File> {
 }
 
 /// Returns true if `path` is still the path of the file that was locked.
-pub(super) fn is_still_there(path: &Path, file: &File) -> bool {
+pub(super) fn still_exists(path: &Path, file: &File) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,
@@ -221,7 +221,7 @@ fn take(path: &Path, writing: bool, lock: impl Fn(&File) -> Result<(), TryLockEr
     loop {
         let file = open(path, writing)?;
         match lock(&file) {
-            Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
+            Ok(()) if still_exists(path, &file) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             // A signal whose handler only notes it.

@@ -134,10 +134,10 @@ pub(super) fn list_files(output: &Path, shape: &OutputShape) -> Result<Vec<Produ
     let is_folder = shape.is_folder();
     if is_folder && metadata.is_file() {
         let problem = "is a file, but was declared as a folder";
-        return Err(FileError::refused(output, problem, "make a folder there, or declare a file"));
+        return Err(FileError::rejected(output, problem, "make a folder there, or declare a file"));
     }
     if !is_folder && metadata.is_dir() {
-        return Err(FileError::refused(
+        return Err(FileError::rejected(
             output,
             "is a folder, but was declared as a file",
             "write a file there, or declare a folder: `outputs: { out: folder }`",
@@ -146,7 +146,7 @@ pub(super) fn list_files(output: &Path, shape: &OutputShape) -> Result<Vec<Produ
     let files = if metadata.is_dir() { files_below(output)? } else { vec![(output.to_owned(), metadata)] };
     let files = files.into_iter().map(|(path, metadata)| match path.strip_prefix(output).unwrap_or(&path).to_str() {
         Some(name) => produced_file(&path, name.to_owned(), &metadata),
-        None => Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8")),
+        None => Err(FileError::rejected(&path, "has a name that is not UTF-8", "give it a name in UTF-8")),
     });
     files.collect()
 }
@@ -163,7 +163,7 @@ fn produced_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<P
         let executable = metadata.mode() & 0o100 != 0;
         return Ok(ProducedFile { path: path.to_owned(), name, size: metadata.len(), executable });
     };
-    Err(FileError::refused(
+    Err(FileError::rejected(
         path,
         what,
         "an output consists of plain files that belong to it alone; copy what it needs (`cp -L`)",

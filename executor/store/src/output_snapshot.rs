@@ -62,8 +62,8 @@ impl Store {
             let written = |stat: Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
             let state = self.object_state(digest, None, Check::Hash)?;
             is_unmodified &= state == ObjectState::Intact && now.map(written) == before.map(written);
-            if let ObjectState::Corrupt(damage) = state {
-                self.quarantine_corrupt(&damage)?;
+            if let ObjectState::Damaged(damage) = state {
+                self.quarantine_damaged(&damage)?;
             }
         }
         Ok(is_unmodified)
@@ -80,7 +80,7 @@ impl Store {
             match self.object_state(digest, None, Check::Seal(digests, i64::MAX))? {
                 ObjectState::Intact => {}
                 ObjectState::Missing => return Err(FileError::Missing { path, what: "is not in the store".into() }),
-                ObjectState::Corrupt(damage) => return Err(FileError::damaged(&path, format!("it {}", damage.what))),
+                ObjectState::Damaged(damage) => return Err(FileError::damaged(&path, format!("it {}", damage.what))),
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::hashing::hash_own_file;
-use super::locks::is_still_there;
+use super::locks::still_exists;
 use cwm_core::Digest;
 use cwm_core::files::{Result, TEMPORARY};
 
@@ -63,7 +63,7 @@ impl PartialObject {
             }
             match file.try_lock() {
                 // The owner of the lock has placed or removed it meanwhile.
-                Ok(()) if !is_still_there(&path, &file) => {}
+                Ok(()) if !still_exists(&path, &file) => {}
                 Ok(()) if is_writable => return Ok(Some(PartialObject { digest: *digest, file, path })),
                 Ok(()) => fs::remove_file(&path)?,
                 Err(TryLockError::WouldBlock) => return Ok(None),

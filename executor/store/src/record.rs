@@ -70,7 +70,7 @@ pub struct OutputRecord {
     pub format: Format,
     /// The path of a file from outside, which is referenced in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outside: Option<ExternalReference>,
+    pub external: Option<ExternalReference>,
 }
 
 /// A file or a folder.

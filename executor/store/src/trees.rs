@@ -30,7 +30,7 @@ impl Store {
             let tree = self.tree_folder(&output.digest);
             let made = self.make_tree(&output.digest, &self.manifest(&output.digest)?);
             return made.map(|()| tree.clone()).map_err(|error| match error.kind() {
-                FileErrorKind::ReadOnly => FileError::refused(
+                FileErrorKind::ReadOnly => FileError::rejected(
                     &tree,
                     "is missing or was changed, and cannot be restored, as the store cannot be written",
                     "run any command once where the store can be written, or copy the store",
@@ -45,7 +45,7 @@ impl Store {
         if let Ok(Some(path)) = self.find_external(output, digests) {
             return Ok(path);
         }
-        let (path, what) = match &output.outside {
+        let (path, what) = match &output.external {
             Some(reference) => (reference.path.clone(), "is gone, or is not what it was"),
             None => (object, "is not in the store"),
         };

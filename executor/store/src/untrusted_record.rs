@@ -47,7 +47,7 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
         if !is_name(name) {
             return Err(format!("has an output with the name {name:?}"));
         }
-        if output.outside.is_some() {
+        if output.external.is_some() {
             return Err(format!("has an output `{name}` that is a file outside of any store"));
         }
         if let OutputShape::File { extension } = &output.shape

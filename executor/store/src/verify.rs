@@ -142,8 +142,8 @@ impl Store {
             match state {
                 Ok(ObjectState::Intact) => drop(intact.insert(digest)),
                 Ok(ObjectState::Missing) => {}
-                Ok(ObjectState::Corrupt(damage)) => {
-                    let Some(finding) = self.quarantine_corrupt(&damage)? else { continue };
+                Ok(ObjectState::Damaged(damage)) => {
+                    let Some(finding) = self.quarantine_damaged(&damage)? else { continue };
                     report.findings.push(finding);
                     // A valid seal is that of a failing disk.
                     let time = damage.stat.map(|stat| stat.mtime_ns);
@@ -212,7 +212,7 @@ impl Store {
                 continue;
             }
             report.actions += 1;
-            let stored = record.outputs.values().filter(|output| output.outside.is_none());
+            let stored = record.outputs.values().filter(|output| output.external.is_none());
             let content: BTreeSet<Digest> = stored.flat_map(|output| with_files(output.digest)).collect();
             let lost: Vec<Digest> = content.into_iter().filter(|digest| !self.is_intact(intact, digest)).collect();
             if record.evicted.is_some() {

@@ -22,11 +22,11 @@ pub struct WorkFolder {
     pub path: PathBuf,
 }
 
-/// The writer of `keep/`: an attempt that resumes from there must have the same stamp. It has the kind of device, not the device:
+/// The writer of `checkpoints/`: an attempt that resumes from there must have the same stamp. It has the kind of device, not the device:
 /// any free one does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointStamp {
-    /// Version of this stamp and of the rules for `keep/`.
+    /// Version of this stamp and of the rules for `checkpoints/`.
     pub format: u32,
     /// Fingerprint of the stage's code in the binary that wrote it.
     pub binary: String,
@@ -39,12 +39,12 @@ impl CheckpointStamp {
     pub const FORMAT: u32 = 1;
     /// The CPU, or a stage without a device.
     pub const PROCESSOR: &str = "cpu";
-    /// The stamp's own name in `keep/`.
+    /// The stamp's own name in `checkpoints/`.
     const NAME: &str = ".stamp";
 }
 
 /// The name of the file that marks checkpoints in another store.
-const CHECKPOINTS_ELSEWHERE: &str = "kept-elsewhere";
+const REMOTE_CHECKPOINTS: &str = "remote-checkpoints";
 
 /// Prefix of a folder in which a result is checked.
 const CHECKING: &str = ".checking-";
@@ -97,7 +97,7 @@ impl WorkFolder {
 
     /// Returns the folder of the checkpoints, which survives an interruption.
     pub fn checkpoint_folder(&self) -> PathBuf {
-        self.path.join("keep")
+        self.path.join("checkpoints")
     }
 
     /// Returns the path of the self-contained description of the action.
@@ -110,13 +110,13 @@ impl WorkFolder {
         self.path.join("log")
     }
 
-    /// Makes the folder ready for an attempt, counted from 1: everything is emptied but `keep/` and the action file. A later
+    /// Makes the folder ready for an attempt, counted from 1: everything is emptied but `checkpoints/` and the action file. A later
     /// attempt of the same run appends to the log of the one before.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn prepare(&self, attempt: u32) -> Result<()> {
-        let staying = ["keep", "action.json", if attempt > 1 { "log" } else { "" }];
+        let staying = ["checkpoints", "action.json", if attempt > 1 { "log" } else { "" }];
         self.store.create()?;
         self.store.disk.make_folders(&self.path)?;
         for (name, path) in list_folder(&self.path)? {
@@ -130,7 +130,7 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// Removes the outputs and scratch files of a failed stage, so that they do not keep the disk full; `keep/`, the log and the
+    /// Removes the outputs and scratch files of a failed stage, so that they do not keep the disk full; `checkpoints/`, the log and the
     /// action file stay. The caller has the key's lock.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ impl WorkFolder {
         read_json(&path)?.ok_or_else(|| FileError::Missing { path, what: "is not there".into() })
     }
 
-    /// Writes the stamp of the process that writes `keep/` from now on.
+    /// Writes the stamp of the process that writes `checkpoints/` from now on.
     ///
     /// # Errors
     /// The disk refuses.
@@ -215,7 +215,7 @@ impl WorkFolder {
         self.store.disk.replace(&path, &to_json(&path, stamp)?, false)
     }
 
-    /// Reads the stamp of `keep/`, if it has one.
+    /// Reads the stamp of `checkpoints/`, if it has one.
     ///
     /// # Errors
     /// The stamp is damaged.
@@ -227,16 +227,16 @@ impl WorkFolder {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn mark_checkpoints_elsewhere(&self) -> Result<()> {
-        self.store.disk.write_marker(&self.path.join(CHECKPOINTS_ELSEWHERE), "")
+    pub fn mark_remote_checkpoints(&self) -> Result<()> {
+        self.store.disk.write_marker(&self.path.join(REMOTE_CHECKPOINTS), "")
     }
 
     /// Returns true if an attempt has checkpoints in another store.
-    pub fn has_checkpoints_elsewhere(&self) -> bool {
-        self.path.join(CHECKPOINTS_ELSEWHERE).exists()
+    pub fn has_remote_checkpoints(&self) -> bool {
+        self.path.join(REMOTE_CHECKPOINTS).exists()
     }
 
-    /// Returns the names in `keep/`, sorted, without the stamp.
+    /// Returns the names in `checkpoints/`, sorted, without the stamp.
     ///
     /// # Errors
     /// The disk refuses.

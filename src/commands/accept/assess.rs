@@ -20,7 +20,7 @@ pub enum Assessment {
     /// Its key is not known, as this cell, on which it depends, would run.
     KeyUnknown(String),
     /// It cannot be accepted, for this reason.
-    Refused(String),
+    Rejected(String),
     /// It is a command of which not only the code changed: its text is a parameter to cwm, and a script an input. Only people know
     /// what of them is code.
     ChangedCommand(String),
@@ -41,12 +41,12 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
             let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
             return Ok(Assessment::KeyUnknown(open));
         }
-        KeyStatus::PipeUnread(path) => return Ok(Assessment::Refused(cwm_engine::describe_unread_pipe(path))),
-        KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
+        KeyStatus::PipeUnread(path) => return Ok(Assessment::Rejected(cwm_engine::describe_unread_pipe(path))),
+        KeyStatus::Unreadable(error) => return Ok(Assessment::Rejected(error.message.clone())),
     };
     let Some(record) = workspace.inputs().previous_record(&cell.label)? else {
         let label = shell_quote(&cell.label.to_string());
-        return Ok(Assessment::Refused(format!("it never ran, so there is no result to keep: `cwm run {label}`")));
+        return Ok(Assessment::Rejected(format!("it never ran, so there is no result to keep: `cwm run {label}`")));
     };
     let causes = differences_of(plan, index, &record.components, &resolved.components);
     let others: Vec<String> =
@@ -55,12 +55,12 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
         let reason = format!("not only its code changed: {}", others.join("; "));
         return Ok(match cell.body {
             Body::Command(_) => Assessment::ChangedCommand(reason),
-            Body::Stage(_) => Assessment::Refused(reason),
+            Body::Stage(_) => Assessment::Rejected(reason),
         });
     }
     Ok(match AcceptedChange::between(&cell.kind, &record.components.code, &resolved.components.code) {
-        Some(alias) => Assessment::Change(Box::new(alias)),
-        None => Assessment::Refused("its code did not change".into()),
+        Some(entry) => Assessment::Change(Box::new(entry)),
+        None => Assessment::Rejected("its code did not change".into()),
     })
 }
 
@@ -68,13 +68,13 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(usize, ActionRecord)>, Error> {
+pub fn affected(workspace: &Workspace, entry: &AcceptedChange) -> Result<Vec<(usize, ActionRecord)>, Error> {
     let Workspace { plan, files, .. } = workspace;
     let mut affected = Vec::new();
-    for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == alias.kind) {
+    for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == entry.kind) {
         let (Body::Stage(stage), Some(code)) = (&cell.body, cell.code()?) else { continue };
         let Some(record) = workspace.inputs().previous_record(&cell.label)? else { continue };
-        if alias.before(&code).as_ref() != Some(&record.components.code) {
+        if entry.before(&code).as_ref() != Some(&record.components.code) {
             continue;
         }
         // One whose parameters changed runs anyway.
@@ -89,18 +89,18 @@ pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(us
 ///
 /// # Errors
 /// A parameter's file cannot be read.
-pub fn refused(
+pub fn rejected(
     workspace: &Workspace,
     affected: &[(usize, ActionRecord)],
     probes: &mut ProbeRunner,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let mut refused = BTreeMap::new();
+    let mut rejected = BTreeMap::new();
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
         if let Err(reason) = probes.compare(cell.stage(), &cell.values, &code, record) {
-            refused.insert(cell.label.to_string(), reason);
+            rejected.insert(cell.label.to_string(), reason);
         }
     }
-    Ok(refused)
+    Ok(rejected)
 }

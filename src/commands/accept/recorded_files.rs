@@ -73,7 +73,7 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
     });
     let results: Vec<NewResult> = results.collect::<Result<_, Error>>()?;
     workspace.store.create()?;
-    let _shared = workspace.store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
+    let _shared = workspace.store.lock_shared(|owner| eprintln!("waiting for the store: {owner}"))?;
     let mut rows = Vec::new();
     for result in results {
         let label = &plan.cells[result.index].label;
@@ -104,8 +104,8 @@ fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, Outpu
     let (store, cell) = (&workspace.store, &workspace.plan.cells[index]);
     let key = components.key();
     let Some(_lock) = store.try_lock_key(&key, "cwm accept")? else {
-        let holder = store.lock_owner(&key)?.map_or_else(String::new, |holder| format!(": {holder}"));
-        return Err(Error::usage(format!("{} is running{holder}", cell.label)).hint("wait for that, or stop it"));
+        let owner = store.lock_owner(&key)?.map_or_else(String::new, |owner| format!(": {owner}"));
+        return Err(Error::usage(format!("{} is running{owner}", cell.label)).hint("wait for that, or stop it"));
     };
     let work = store.work(&key);
     let recorded = record(workspace, cell, components, &files, &work);
@@ -162,7 +162,7 @@ fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<Strin
         let has_remotes = !workspace.site.remotes.is_empty();
         return Err(if has_remotes { error.hint(format!("`cwm pull {label}` fetches it")) } else { error });
     };
-    if !store.missing_or_corrupt(&record, files)?.is_empty() {
+    if !store.missing_or_damaged(&record, files)?.is_empty() {
         let problem = format!("files of {label}'s previous result are missing from the store, or damaged");
         return Err(Error::usage(problem).hint("take back what changed and run it, or give files"));
     }

@@ -67,7 +67,7 @@ impl Operand {
     /// Returns the lock file of the run with these values of `--set`, and its name for people.
     ///
     /// # Errors
-    /// It is not remembered, or cannot be read.
+    /// It is not recorded, or cannot be read.
     pub fn of_run(sets: &SetValues, places: &ProjectPaths) -> Result<(String, Operand), Error> {
         let lock = lock_of_run(&places.pipeline()?, sets)?;
         Ok((set_options(sets).trim_start().to_owned(), Operand::Lock(checked(lock)?)))

@@ -26,7 +26,7 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
         return Err(Error::usage(format!("there is a pipeline already: {}", file.display()))
             .hint("name another folder: `cwm init DIR`"));
     }
-    fs::create_dir_all(folder).map_err(refused)?;
+    fs::create_dir_all(folder).map_err(rejected)?;
     let schema = serde_json::to_string_pretty(&schema::document(&crate::registry::built_in()));
     let schema = schema.map_err(|error| Error::internal(error.to_string()))? + "\n";
     let ignored = include_str!("gitignore").replace("EXPORTED", exported);
@@ -58,12 +58,12 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
 /// Writes a file unless there is one. Returns true if it did.
 fn write_new(path: &Path, text: &str) -> Result<bool, Error> {
     match fs::OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(refused),
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(rejected),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(refused(error)),
+        Err(error) => Err(rejected(error)),
     }
 }
 
-fn refused(error: std::io::Error) -> Error {
+fn rejected(error: std::io::Error) -> Error {
     Error::system(format!("cannot create a pipeline here: {error}"))
 }

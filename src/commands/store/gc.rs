@@ -36,7 +36,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
         let users = users(&store)?;
         cwm_gc::collect(&store, &SLURM_JOBS, options, now, || eprintln!("waiting for those who use the store{users}"))?
     } else {
-        let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
+        let _shared = store.lock_shared(|owner| eprintln!("waiting for the store: {owner}"))?;
         cwm_gc::plan(&store, &SLURM_JOBS, options, now)?
     };
     print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))
@@ -59,7 +59,7 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
     let work = report.work.iter().map(|work| (work.label.as_str(), work.bytes, unfinished.to_owned()));
     let others = [
         (report.unnamed_bytes, "content of interrupted runs"),
-        (report.leftover_bytes, "left by interrupted writes"),
+        (report.temporary_bytes, "left by interrupted writes"),
         (report.transfer_bytes, "of pushes and pulls that were not resumed for 14 days"),
         (report.quarantine_bytes, "moved to quarantine by `cwm store verify`, more than 30 days ago"),
         (report.garbage_bytes, "left over from an interrupted `cwm store gc`"),
@@ -68,15 +68,15 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
     let rows = stages.chain(work).chain(others);
     let mut text =
         columns(rows.map(|(name, bytes, what)| [name.to_owned(), format!("{:>9}", amount::format_bytes(bytes)), what]));
-    if report.staying_transfer_bytes > 0 {
-        let bytes = amount::format_bytes(report.staying_transfer_bytes);
+    if report.retained_transfer_bytes > 0 {
+        let bytes = amount::format_bytes(report.retained_transfer_bytes);
         text += &format!("note: {bytes} of interrupted pushes and pulls stay for 14 days: the next one resumes them\n");
     }
     for root in &report.roots {
         text += &root.note.as_ref().map(|note| format!("note: {} {note}\n", root.name)).unwrap_or_default();
     }
-    let (removed, remaining) = (amount::format_bytes(report.bytes), amount::format_bytes(report.staying_bytes));
-    let why: Vec<String> = report.retained_bytes.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
+    let (removed, remaining) = (amount::format_bytes(report.bytes), amount::format_bytes(report.retained_bytes));
+    let why: Vec<String> = report.retained_by_reason.iter().map(|(retention, bytes)| why(*retention, *bytes)).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
     let roots = plural(report.roots.len() as u64, "root", "roots");
     text += &match (is_empty, arguments.delete) {
@@ -84,7 +84,7 @@ fn text(report: &GcReport, is_empty: bool, arguments: &GcArguments) -> String {
         (false, true) => format!("deleted {removed}; {remaining} stay{why}; {roots}"),
         (false, false) => format!("{removed} to delete with `--delete`; {remaining} stay{why}; {roots}"),
     };
-    if let Some(most) = arguments.max_size.filter(|most| report.staying_bytes > *most) {
+    if let Some(most) = arguments.max_size.filter(|most| report.retained_bytes > *most) {
         text += &format!("\nwhat must stay is more than {}", amount::format_bytes(most));
     }
     text

@@ -37,7 +37,7 @@ struct Row {
     /// The key of the result.
     key: Key,
     /// When it was made, in UTC.
-    made: Option<String>,
+    computed_at: Option<String>,
     /// By whom and where, as text.
     origin: Option<String>,
     /// `present`; `changed` since it was stored; `not kept` (`keep: false`), `collected` (by `cwm store gc`), `not
@@ -45,7 +45,7 @@ struct Row {
     state: &'static str,
     /// True if the pipeline's lock file names it.
     locked: bool,
-    /// The remembered runs with `--set` that name it.
+    /// The recorded runs with `--set` that name it.
     runs: Vec<String>,
     /// The tags that name it.
     tags: Vec<String>,
@@ -128,7 +128,7 @@ fn rows_of(
     let (mut runs, tags) = (names(runs), names(tags));
     let locked = runs.iter().any(|name| name == runs::RUN_WITHOUT_SET);
     runs.retain(|name| name != runs::RUN_WITHOUT_SET);
-    let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_corrupt(record, files))?;
+    let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_damaged(record, files))?;
     let state = match record.map(|record| record.evicted) {
         None => "not here",
         _ if missing.is_empty() => "present",
@@ -147,7 +147,7 @@ fn rows_of(
             bytes: output.map(|output| output.size),
             digest: *digest,
             key: line.key,
-            made: record.map(|record| record.run_info.started.to_string()),
+            computed_at: record.map(|record| record.run_info.started.to_string()),
             origin: record.map(ActionRecord::origin),
             state,
             locked,

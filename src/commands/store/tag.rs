@@ -79,7 +79,7 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
     let mut results = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
-        lock.must_be_readable()?;
+        lock.verify_readable()?;
         print_warnings(fold_problems(lock.problems()));
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();

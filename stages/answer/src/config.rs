@@ -14,9 +14,9 @@ parameters! {
         /// The source of the answers: a model behind a `server`; the `oracle`, which gives the key; `random`, a legal move, an
         /// option, or an empty list, and of graded items any candidate, or half of a list; `rules`, which computes what rules can
         /// and else takes the best capture or counts material; `engine`, as `rules`, but with an engine's moves and evaluations;
-        /// `believed`, the rules on the boards that a world model predicts.
+        /// `world_model`, the rules on the boards that a world model predicts.
         pub player: String = "server".into(),
-            kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "believed"]),
+            kind = Type::Choice(&["server", "oracle", "random", "rules", "engine", "world_model"]),
         /// The model, as the server names it.
         pub model: Option<String> = None,
         /// The name of this run in tables. Without it, that of the model or the player.
@@ -58,7 +58,7 @@ parameters! {
         /// The effect of a question that has no answer after all attempts, or is too long for the model: `fail` ends the stage
         /// and keeps the other answers, `count` writes an empty answer with its `fault`.
         pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "count"]),
-        /// The keys that `rules`, `engine` and `believed` compute of Structural tasks and Motifs: those of the `published` items,
+        /// The keys that `rules`, `engine` and `world_model` compute of Structural tasks and Motifs: those of the `published` items,
         /// or the `sound` ones of items that were built so.
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// A program that speaks UCI, of the player `engine`, such as /usr/games/stockfish (`apt-get install stockfish`). Its bytes
@@ -118,7 +118,7 @@ impl Config {
         if self.samples == 1 {
             unused.push("samples");
         }
-        if !matches!(&*self.player, "rules" | "engine" | "believed") {
+        if !matches!(&*self.player, "rules" | "engine" | "world_model") {
             unused.push("keys");
         }
         match (&*self.player, &self.engine) {
@@ -173,8 +173,8 @@ impl Config {
     /// Checks the inputs that the player needs.
     pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
         match (&*self.player, given.contains(&"predictions"), given.contains(&"known")) {
-            ("believed", false, _) => Some("needs the input `predictions` for `player: believed`".to_owned()),
-            (player, true, _) if player != "believed" => {
+            ("world_model", false, _) => Some("needs the input `predictions` for `player: world_model`".to_owned()),
+            (player, true, _) if player != "world_model" => {
                 Some(format!("has the input `predictions`, which `player: {player}` does not read"))
             }
             (player, _, true) if player != "server" => {

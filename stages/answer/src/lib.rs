@@ -43,7 +43,7 @@ impl Stage for Answer {
             Input::optional(
                 "predictions",
                 Format::PREDICTIONS,
-                "What a world model predicts of the items' games, for the player `believed`.",
+                "What a world model predicts of the items' games, for the player `world_model`.",
             ),
             Input::optional_many(
                 "known",

@@ -27,7 +27,7 @@ pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
             items.map(|item| Ok(Prompt::new(&item, prompt(&item, config.variant())?))).collect();
         return server::probe(&config, &prompts?).map(Some);
     }
-    if config.player == "believed" {
+    if config.player == "world_model" {
         return Ok(None);
     }
     let path = context.folder().join("items.jsonl");

@@ -72,7 +72,7 @@ struct Tags {
 }
 
 /// A game under way.
-struct Playing {
+struct GameReplay {
     game: AnnotatedGame,
     position: Chess,
     /// The last move, and the position before it.
@@ -85,7 +85,7 @@ type Outcome = Result<AnnotatedGame, &'static str>;
 
 impl Visitor for GameVisitor {
     type Tags = Tags;
-    type Movetext = Playing;
+    type Movetext = GameReplay;
     type Output = Outcome;
 
     fn begin_tags(&mut self) -> ControlFlow<Outcome, Tags> {
@@ -105,7 +105,7 @@ impl Visitor for GameVisitor {
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Outcome, Playing> {
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Outcome, GameReplay> {
         let standard = ["", "standard", "chess", "classical", "normal", "from position"];
         if tags.variant.is_some_and(|variant| !standard.contains(&variant.as_str())) {
             return ControlFlow::Break(Err("variant"));
@@ -115,13 +115,13 @@ impl Visitor for GameVisitor {
             .map_or_else(|| Some(Chess::default()), |fen| chess_of_fen(&fen).ok().map(|(position, _)| position))
         {
             Some(position) => {
-                ControlFlow::Continue(Playing { game: tags.game, position, last: None, open: Vec::new() })
+                ControlFlow::Continue(GameReplay { game: tags.game, position, last: None, open: Vec::new() })
             }
             None => ControlFlow::Break(Err("setup_position")),
         }
     }
 
-    fn san(&mut self, playing: &mut Playing, san: SanPlus) -> ControlFlow<Outcome> {
+    fn san(&mut self, playing: &mut GameReplay, san: SanPlus) -> ControlFlow<Outcome> {
         match san.san.to_move(&playing.position) {
             Ok(played) => {
                 playing.last = Some((playing.position.clone(), played));
@@ -133,16 +133,16 @@ impl Visitor for GameVisitor {
         }
     }
 
-    fn begin_variation(&mut self, _: &mut Playing) -> ControlFlow<Outcome, Skip> {
+    fn begin_variation(&mut self, _: &mut GameReplay) -> ControlFlow<Outcome, Skip> {
         ControlFlow::Continue(Skip(true))
     }
 
-    fn partial_comment(&mut self, playing: &mut Playing, part: RawComment<'_>) -> ControlFlow<Outcome> {
+    fn partial_comment(&mut self, playing: &mut GameReplay, part: RawComment<'_>) -> ControlFlow<Outcome> {
         playing.open.extend_from_slice(part.as_bytes());
         ControlFlow::Continue(())
     }
 
-    fn comment(&mut self, playing: &mut Playing, comment: RawComment<'_>) -> ControlFlow<Outcome> {
+    fn comment(&mut self, playing: &mut GameReplay, comment: RawComment<'_>) -> ControlFlow<Outcome> {
         playing.open.extend_from_slice(comment.as_bytes());
         let text = String::from_utf8_lossy(&playing.open).trim().to_owned();
         playing.open.clear();
@@ -161,7 +161,7 @@ impl Visitor for GameVisitor {
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, playing: Playing) -> Outcome {
+    fn end_game(&mut self, playing: GameReplay) -> Outcome {
         Ok(playing.game)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
-use cwm_inside::edit::WatchedGame;
+use cwm_inside::edit::RecordedGame;
 use cwm_inside::{Model, Reading};
 use shakmaty::{Chess, Position, Square};
 
@@ -91,9 +91,9 @@ pub struct Game {
 
 impl Game {
     /// The last tokens of its cases, then those of their futures.
-    pub fn watched(&self) -> WatchedGame<'_> {
+    pub fn recorded(&self) -> RecordedGame<'_> {
         let last = self.cases.iter().map(|case| case.last);
-        WatchedGame { tokens: &self.tokens, at: last.chain(self.cases.iter().map(|case| case.future_token)).collect() }
+        RecordedGame { tokens: &self.tokens, at: last.chain(self.cases.iter().map(|case| case.future_token)).collect() }
     }
 }
 

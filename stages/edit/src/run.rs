@@ -2,7 +2,7 @@
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::edit::{StreamEdit, TokenView, WatchedGame, board_direction, random_direction, scaled};
+use cwm_inside::edit::{RecordedGame, StreamEdit, TokenView, board_direction, random_direction, scaled};
 use cwm_inside::{Model, WeightsSource};
 use cwm_models::Device;
 use cwm_models::device;
@@ -33,7 +33,7 @@ struct Editor<'a> {
 /// A case that is edited, with the model's view at its end and at its future.
 struct PreparedCase<'a> {
     case: &'a Case,
-    /// Its game and its token, by their places among those that were watched.
+    /// Its game and its token, by their places among those that were recorded.
     game: usize,
     place: usize,
     now: &'a TokenView,
@@ -119,10 +119,10 @@ impl Editor<'_> {
         rows: &mut Vec<EditRow>,
     ) -> Result<(), Failure> {
         let batch_tokens = self.config.batch_tokens as usize;
-        let watched: Vec<WatchedGame<'_>> = games.iter().map(cases::Game::watched).collect();
-        let watch = self.model.watch(self.workers, batch_tokens, self.sites, &watched)?;
+        let recorded: Vec<RecordedGame<'_>> = games.iter().map(cases::Game::recorded).collect();
+        let passes = self.model.record(self.workers, batch_tokens, self.sites, &recorded)?;
         let mut prepared = Vec::new();
-        for (number, (game, seen)) in games.iter().zip(&watch.seen).enumerate() {
+        for (number, (game, seen)) in games.iter().zip(&passes.seen).enumerate() {
             let (seen, futures) = seen.split_at(game.cases.len());
             for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
                 check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
@@ -152,7 +152,7 @@ impl Editor<'_> {
                     }
                 }
             }
-            let logits = self.model.edited(self.workers, batch_tokens, &watch, site, &edits)?;
+            let logits = self.model.edited(self.workers, batch_tokens, &passes, site, &edits)?;
             for (((number, row), logits), edit) in wanted.into_iter().zip(logits).zip(&edits) {
                 check_finite(&edit.vector, &logits, || {
                     let eta = row.eta.unwrap_or_default();

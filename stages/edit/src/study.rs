@@ -3,7 +3,7 @@
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, START};
 use cwm_findings::{Finding, Kind};
-use cwm_inside::edit::{StreamEdit, WatchedGame, board_direction, scaled};
+use cwm_inside::edit::{RecordedGame, StreamEdit, board_direction, scaled};
 use cwm_inside::{Model, Reading, Task};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_policy::inputs::words::word_of;
@@ -119,9 +119,9 @@ pub fn findings(
             let message = format!("the case `{}` has {length} tokens, and {model} reads {longest} at most", study.text);
             return Err(Failure::input(message));
         }
-        let watched = [WatchedGame { tokens, at: vec![tokens.len() - 1] }];
-        let watch = model.watch(workers, batch_tokens, sites, &watched)?;
-        let seen = &watch.seen[0][0];
+        let recorded = [RecordedGame { tokens, at: vec![tokens.len() - 1] }];
+        let passes = model.record(workers, batch_tokens, sites, &recorded)?;
+        let seen = &passes.seen[0][0];
         check_finite(&[], &seen.logits, || format!("case `{}`, without an edit", study.text))?;
         let board = study.position.board();
         let class = |piece: Option<Piece>| piece.map_or(0, class_of);
@@ -136,7 +136,7 @@ pub fn findings(
                     let direction = board_direction(probe, &changes);
                     let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
                     let edit = StreamEdit { game: 0, place: 0, vector: vector.clone() };
-                    let logits = model.edited(workers, batch_tokens, &watch, site, &[edit])?.remove(0);
+                    let logits = model.edited(workers, batch_tokens, &passes, site, &[edit])?.remove(0);
                     let name = set.name;
                     check_finite(&vector, &logits, || {
                         format!("case `{}`, layer {site}, `{name}` with η {eta:?}", study.text)
@@ -151,10 +151,12 @@ pub fn findings(
                             .name("edited", study.edited_board());
                     let row = &seen.rows[place];
                     let edited_row: Vec<f32> = row.iter().zip(&vector).map(|(value, added)| value + added).collect();
-                    let beliefs = [("believed_before", row), ("believed_after", &edited_row)];
-                    let beliefs = beliefs.map(|(name, row)| Some((name, set.read_board(site, row)?)));
-                    let finding =
-                        beliefs.into_iter().flatten().fold(finding, |finding, (name, board)| finding.name(name, board));
+                    let predictions = [("predicted_before", row), ("predicted_after", &edited_row)];
+                    let predictions = predictions.map(|(name, row)| Some((name, set.read_board(site, row)?)));
+                    let finding = predictions
+                        .into_iter()
+                        .flatten()
+                        .fold(finding, |finding, (name, board)| finding.name(name, board));
                     let squares = Square::ALL.into_iter().flat_map(|square| {
                         [("before", &seen.logits), ("after", &logits)].map(|(when, logits)| {
                             let word = WordSet::from_iter([word_of(square)]);

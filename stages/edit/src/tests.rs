@@ -167,7 +167,7 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
     assert_eq!(cases[0].named("case"), "e2e4 d7d5: d5=. d7=p e7=. e5=p");
     assert_eq!(cases[0].named("original"), "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR");
     assert_eq!(cases[0].named("edited"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
-    let believed = |case: &Finding, when: &str| case.named(&format!("believed_{when}")).to_owned();
+    let believed = |case: &Finding, when: &str| case.named(&format!("predicted_{when}")).to_owned();
     assert_eq!(believed(cases[0], "before").split('/').count(), 8);
     let before: Vec<_> = cases.iter().map(|case| believed(case, "before")).collect();
     assert!(cases.iter().zip(&before).any(|(case, before)| believed(case, "after") != *before), "{before:?}");

@@ -27,7 +27,7 @@ parameters! {
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
         /// Number of games, the first ones, that are written as boards: each position with its prediction.
         pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
-        /// Write the predicted labels of all positions as `predictions`, for the player `believed` of `answer` and for other
+        /// Write the predicted labels of all positions as `predictions`, for the player `world_model` of `answer` and for other
         /// programs. The games go through the model twice.
         pub keep_predictions: bool = false,
         /// Name of the test set in tables, as in `with: { test: random_uniform }`. The default is the value of the axis

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::config::Config;
 use crate::cost::cost;
 use crate::items::Items;
-use crate::judges::{ItemJudge, Ruling};
+use crate::judges::{GradedResult, ItemJudge};
 
 /// Answers that are judged side by side.
 const BLOCK: usize = 1_024;
@@ -33,7 +33,7 @@ pub struct GradedAnswer {
     /// The judgement: its verdict, and the text that was read.
     pub judgement: Judgement,
     /// The ruling beside the judgement, by the rules of a task or as a judge's answer.
-    pub ruling: Ruling,
+    pub ruling: GradedResult,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the completion.
@@ -114,7 +114,11 @@ impl RunGrades {
 }
 
 impl GradedAnswer {
-    fn new(answer: &Answer, (judgement, ruling): (Judgement, Ruling), prices: Option<&BTreeMap<String, f64>>) -> Self {
+    fn new(
+        answer: &Answer,
+        (judgement, ruling): (Judgement, GradedResult),
+        prices: Option<&BTreeMap<String, f64>>,
+    ) -> Self {
         GradedAnswer {
             sample: answer.sample_number(),
             judgement,

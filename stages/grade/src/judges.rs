@@ -4,8 +4,8 @@ use cwm_answers::Answer;
 use cwm_contract::Failure;
 use cwm_questions::{AnswerType, Item, Judge, Judgement, Length, PublishedVerdict};
 use cwm_reasoning::{
-    AnswerVerdict, ClaimRule, JudgeReader, JudgeTask, MoveMeasures, Opinion, ReadAnswer, ReasoningTask, RewardOptions,
-    VerifiedAnswer, Verifier,
+    AnswerVerdict, ClaimRule, JudgeReader, JudgeScores, JudgeTask, MoveMeasures, ReadAnswer, ReasoningTask,
+    RewardOptions, VerifiedAnswer, Verifier,
 };
 
 /// A judge of answers to an item.
@@ -29,30 +29,30 @@ pub struct Options {
 
 /// The result of judging an answer, beside its judgement.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ruling {
+pub enum GradedResult {
     /// Nothing more, for an item of ChessQA.
     ByKey,
     /// The result for a graded item.
-    ByRules(Box<RuledAnswer>),
+    ByRules(Box<GradedItem>),
     /// The opinion of a judge; none if it cannot be read.
-    Opinion(Option<Opinion>),
+    JudgeScores(Option<JudgeScores>),
 }
 
-impl Ruling {
+impl GradedResult {
     /// Returns the result for an answer to a graded item; none of others.
-    pub fn ruled(&self) -> Option<&RuledAnswer> {
-        if let Ruling::ByRules(ruled) = self { Some(ruled) } else { None }
+    pub fn ruled(&self) -> Option<&GradedItem> {
+        if let GradedResult::ByRules(ruled) = self { Some(ruled) } else { None }
     }
 
     /// The answer of a judge; none of others, and where it cannot be read.
-    pub fn opinion(&self) -> Option<Opinion> {
-        if let Ruling::Opinion(opinion) = self { *opinion } else { None }
+    pub fn opinion(&self) -> Option<JudgeScores> {
+        if let GradedResult::JudgeScores(opinion) = self { *opinion } else { None }
     }
 }
 
 /// The result for an answer to a graded item.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RuledAnswer {
+pub struct GradedItem {
     /// The answer that was read, and its reward.
     pub judged: VerifiedAnswer,
     /// The measures of the answered move.
@@ -90,22 +90,22 @@ impl<'i> ItemJudge<'i> {
     }
 
     /// Judges an answer, of at most `max_tokens` where that is known.
-    pub fn judge(&self, answer: &Answer, max_tokens: Option<u64>, options: &Options) -> (Judgement, Ruling) {
+    pub fn judge(&self, answer: &Answer, max_tokens: Option<u64>, options: &Options) -> (Judgement, GradedResult) {
         let response = answer.response.as_deref().unwrap_or_default();
         match self {
             ItemJudge::ByKey(judge) => {
                 let length = Length { completion_tokens: answer.completion_tokens, max_tokens };
-                (judge.judge(response, length), Ruling::ByKey)
+                (judge.judge(response, length), GradedResult::ByKey)
             }
             ItemJudge::ByRules(verifier) => {
                 let judged = verifier.judge(response, &options.reward);
                 let measures = verifier.measures(&judged);
                 let claims = options.claims.map(|rule| claims(verifier, &answer.whole_text(), rule, &judged));
-                (judgement(&judged), Ruling::ByRules(Box::new(RuledAnswer { judged, measures, claims })))
+                (judgement(&judged), GradedResult::ByRules(Box::new(GradedItem { judged, measures, claims })))
             }
             ItemJudge::Reader(reader) => {
                 let opinion = reader.read(response);
-                (judgement_of_opinion(opinion), Ruling::Opinion(opinion))
+                (judgement_of_opinion(opinion), GradedResult::JudgeScores(opinion))
             }
         }
     }
@@ -147,7 +147,7 @@ fn judgement(judged: &VerifiedAnswer) -> Judgement {
 }
 
 /// The judgement of a judge's answer: it is correct if it can be read.
-fn judgement_of_opinion(opinion: Option<Opinion>) -> Judgement {
+fn judgement_of_opinion(opinion: Option<JudgeScores>) -> Judgement {
     Judgement {
         extracted: opinion.map(|opinion| opinion.to_string()),
         verdict: if opinion.is_some() { PublishedVerdict::Correct } else { PublishedVerdict::FormatError },

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::answers::RunGrades;
 use crate::config::Config;
 use crate::items::{Items, Task};
-use crate::judges::RuledAnswer;
+use crate::judges::GradedItem;
 use crate::resamples::{CONFIDENCE, sums};
 
 /// Parts into which ranks are sorted.
@@ -97,8 +97,8 @@ impl MeasureKind {
 
     /// The addends of an answer to both sums; none if it does not count. `commonest` is the commonest legal move of the
     /// run.
-    fn of_answer(self, answer: &RuledAnswer, commonest: Option<&str>) -> Option<[f64; 2]> {
-        let RuledAnswer { judged, measures, claims } = answer;
+    fn of_answer(self, answer: &GradedItem, commonest: Option<&str>) -> Option<[f64; 2]> {
+        let GradedItem { judged, measures, claims } = answer;
         let share = |is: bool| f64::from(u8::from(is));
         let counted = |[all, true_ones]: [u64; 2]| [true_ones as f64, all as f64];
         let value = match self {
@@ -136,7 +136,7 @@ fn part_of(rank: f64) -> usize {
 }
 
 /// The answered move, if it is a legal one where any can be answered.
-fn legal_move(answer: &RuledAnswer) -> Option<&str> {
+fn legal_move(answer: &GradedItem) -> Option<&str> {
     match &answer.judged.read {
         Some(ReadAnswer::Move(uci)) if answer.judged.verdict == AnswerVerdict::Legal => Some(uci),
         _ => None,

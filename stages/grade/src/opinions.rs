@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_answers::Measure;
 use cwm_bootstrap::Addend;
 use cwm_contract::{Context, Failure};
-use cwm_reasoning::{JudgeTask, Opinion};
+use cwm_reasoning::{JudgeScores, JudgeTask};
 
 use crate::answers::RunGrades;
 use crate::config::Config;
@@ -43,7 +43,7 @@ pub fn measures(
     config: &Config,
 ) -> Result<Vec<Measure>, Failure> {
     // By the item that was answered.
-    let mut groups: BTreeMap<JudgedGroup<'_>, BTreeMap<&str, Vec<Opinion>>> = BTreeMap::new();
+    let mut groups: BTreeMap<JudgedGroup<'_>, BTreeMap<&str, Vec<JudgeScores>>> = BTreeMap::new();
     let (mut asked, mut failed) = (0_u64, 0_u64);
     for (item, answers) in runs.iter().flat_map(|judge| items.all.iter().zip(&judge.grades)) {
         if JudgeTask::of_name(&item.task_type).is_none() || answers.is_empty() {
@@ -80,8 +80,8 @@ pub fn measures(
 }
 
 /// The addends of each item to both sums of the measure at this place, by the item's place.
-fn addends(opinions: &BTreeMap<&str, Vec<Opinion>>, at: usize) -> Vec<Addend<2>> {
-    let of_item = |opinions: &Vec<Opinion>| {
+fn addends(opinions: &BTreeMap<&str, Vec<JudgeScores>>, at: usize) -> Vec<Addend<2>> {
+    let of_item = |opinions: &Vec<JudgeScores>| {
         let sums = opinions.iter().filter_map(|opinion| Some(opinion.measures().get(at)?.1));
         sums.fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
     };

@@ -8,7 +8,7 @@ use cwm_questions::MoveFault;
 
 use crate::answers::{GradedAnswer, RunGrades};
 use crate::items::Items;
-use crate::judges::Ruling;
+use crate::judges::GradedResult;
 
 /// Writes the grades of all runs, in the order of the items.
 ///
@@ -37,10 +37,10 @@ pub fn write(path: &Path, graded: &GradesDescription, items: &Items, runs: &[Run
 fn grade(answer: &GradedAnswer) -> Grade {
     let (judgement, ruled) = (&answer.judgement, answer.ruling.ruled());
     let verdict = match &answer.ruling {
-        Ruling::ByKey => judgement.verdict.name(),
-        Ruling::ByRules(ruled) => ruled.judged.verdict.name(),
-        Ruling::Opinion(Some(_)) => "judged",
-        Ruling::Opinion(None) => "judge_failed",
+        GradedResult::ByKey => judgement.verdict.name(),
+        GradedResult::ByRules(ruled) => ruled.judged.verdict.name(),
+        GradedResult::JudgeScores(Some(_)) => "judged",
+        GradedResult::JudgeScores(None) => "judge_failed",
     };
     let of_judge = answer.ruling.opinion().and_then(|opinion| opinion.score());
     let measures = ruled.map(|ruled| ruled.measures).unwrap_or_default();

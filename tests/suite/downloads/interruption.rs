@@ -36,7 +36,8 @@ fn begin(context: &Context) -> std::process::Child {
     };
     let noted = || {
         let work = std::fs::read_dir(context.path("artifacts/work")).into_iter().flatten().flatten();
-        let stamps = work.filter_map(|entry| std::fs::read_to_string(entry.path().join("keep/stamps/00000.json")).ok());
+        let stamps =
+            work.filter_map(|entry| std::fs::read_to_string(entry.path().join("checkpoints/stamps/00000.json")).ok());
         stamps.into_iter().any(safe)
     };
     for _ in 0..2400 {

@@ -37,7 +37,7 @@ fn input_from_a_pipe_is_identified_by_its_content() {
     // It lies in the store, and is no file of anybody's.
     let plain = script(&context, "$cwm show games --json --set games=x.pgn");
     let shown: serde_json::Value = serde_json::from_str(&well(plain)).expect("JSON");
-    assert!(shown[0]["outputs"]["pgn"]["outside"].is_null(), "{shown}");
+    assert!(shown[0]["outputs"]["pgn"]["external"].is_null(), "{shown}");
     std::fs::remove_file(context.path("x.pgn")).unwrap();
     assert!(well(context.cwm(&["store", "verify"])).contains("all sound"));
 }

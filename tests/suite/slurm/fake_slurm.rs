@@ -265,7 +265,7 @@ fn a_job_accepted_despite_an_error_of_sbatch_is_not_submitted_twice() {
     let run = ended(run);
     run.ran_just(&["a[n=0]", "a[n=1]", "a[n=2]"]);
     assert_eq!(pretended.calls(), 1);
-    assert_eq!(events(&run, "submitted")[0]["found"], true);
+    assert_eq!(events(&run, "submitted")[0]["adopted"], true);
 }
 
 #[test]

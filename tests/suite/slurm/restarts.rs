@@ -47,7 +47,7 @@ fn a_batch_without_a_recorded_id_is_found_by_its_comment() {
     std::fs::write(cluster.batches()[0].join("job"), "").expect("a file");
     let run = cluster.run(&[]);
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
-    assert!(events(&run, "submitted").iter().any(|event| event["found"] == true), "{}", run.raw.stdout);
+    assert!(events(&run, "submitted").iter().any(|event| event["adopted"] == true), "{}", run.raw.stdout);
     once_each(&cluster);
 }
 

@@ -31,7 +31,7 @@ pub struct MappedFile {
 }
 
 impl MappedFile {
-    /// Lets go of the pages that were read. The system counts them as this process's memory, some 64 KiB or even 2 MiB for
+    /// Releases the pages that were read. The system counts them as this process's memory, some 64 KiB or even 2 MiB for
     /// each byte that was looked at, and would let go of them by itself only for want of memory.
     pub fn release_pages(&self) {
         // SAFETY: the map is of a file that nobody writes, so a page that is read again holds the same bytes.

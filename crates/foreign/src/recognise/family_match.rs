@@ -27,8 +27,8 @@ const ANY_SIZES: [&str; 3] = ["d64/l1", "d128/l1", "d192/l1"];
 pub enum FamilyMatch {
     /// With this architecture all names and shapes are those of the file.
     Exact(Architecture),
-    /// With none.
-    Not(Difference),
+    /// No architecture of the family fits.
+    Mismatch(Difference),
 }
 
 /// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and
@@ -41,7 +41,7 @@ pub fn match_family(
     contents: &FileContents,
     hints: &ImportHints,
 ) -> FamilyMatch {
-    let not = |what: String| FamilyMatch::Not(Difference::of_family(family, candidate, what));
+    let not = |what: String| FamilyMatch::Mismatch(Difference::of_family(family, candidate, what));
     let architecture = match start(family, table, candidate, contents, hints) {
         Ok(architecture) => architecture,
         Err(what) => return not(what),
@@ -70,7 +70,7 @@ pub fn nearest(
     let architecture = start(family, table, candidate, contents, hints).ok()?;
     match closest(searched(family, architecture, candidate, hints), candidate, hints) {
         FamilyMatch::Exact(_) => None,
-        FamilyMatch::Not(difference) => Some(difference),
+        FamilyMatch::Mismatch(difference) => Some(difference),
     }
 }
 
@@ -220,9 +220,9 @@ fn closest(architecture: Architecture, candidate: &Candidate<'_>, hints: &Import
     match hints.network(architecture.clone()) {
         Ok(network) => match Difference::new(&architecture, network.layout(), candidate) {
             None => FamilyMatch::Exact(architecture),
-            Some(difference) => FamilyMatch::Not(difference),
+            Some(difference) => FamilyMatch::Mismatch(difference),
         },
-        Err(error) => FamilyMatch::Not(Difference::of_architecture(&architecture, candidate, error.to_string())),
+        Err(error) => FamilyMatch::Mismatch(Difference::of_architecture(&architecture, candidate, error.to_string())),
     }
 }
 

@@ -87,7 +87,7 @@ pub fn recognise<'c>(
         for (family, table) in families.iter().zip(&tables) {
             match match_family(family, table.as_deref(), candidate, contents, hints) {
                 FamilyMatch::Exact(architecture) => fits.push((candidate, architecture, family)),
-                FamilyMatch::Not(difference) => {
+                FamilyMatch::Mismatch(difference) => {
                     if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(&nearest.difference)) {
                         nearest = Some(NearestMatch { difference, candidate, family, table: table.as_deref() });
                     }

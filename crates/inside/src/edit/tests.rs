@@ -21,9 +21,9 @@ fn workers() -> WorkerPool {
     WorkerPool::new(2).unwrap()
 }
 
-/// The logits after an edit of the first watched token of the first game.
-fn edited(model: &Model, watch: &Watch<'_>, site: usize, vector: Vec<f32>) -> Vec<f32> {
-    model.edited(&workers(), 64, watch, site, &[StreamEdit { game: 0, place: 0, vector }]).unwrap().remove(0)
+/// The logits after an edit of the first recorded token of the first game.
+fn edited(model: &Model, passes: &RecordedPasses<'_>, site: usize, vector: Vec<f32>) -> Vec<f32> {
+    model.edited(&workers(), 64, passes, site, &[StreamEdit { game: 0, place: 0, vector }]).unwrap().remove(0)
 }
 
 /// Passes of the edited tokens alone are whole passes of their prefixes.
@@ -33,9 +33,9 @@ fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
-    let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![1, tokens.len() - 1] });
-    let watched: Vec<WatchedGame<'_>> = watched.collect();
-    let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
+    let recorded = prefixes.iter().map(|tokens| RecordedGame { tokens, at: vec![1, tokens.len() - 1] });
+    let recorded: Vec<RecordedGame<'_>> = recorded.collect();
+    let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
     let places = (0..prefixes.len()).flat_map(|game| [(game, 0), (game, 1), (game, 1)]);
     let edits = places.enumerate().map(|(number, (game, place))| StreamEdit {
         game,
@@ -44,8 +44,8 @@ fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
     });
     let edits: Vec<StreamEdit> = edits.collect();
     for site in 0..3 {
-        let alone = model.edited(&workers(), 64, &watch, site, &edits).unwrap();
-        let whole = model.edited_in_prefixes(&workers(), 64, &watch, site, &edits).unwrap();
+        let alone = model.edited(&workers(), 64, &passes, site, &edits).unwrap();
+        let whole = model.edited_in_prefixes(&workers(), 64, &passes, site, &edits).unwrap();
         alone.iter().zip(&whole).for_each(|(one, two)| assert_eq!(bits(one), bits(two), "site {site}"));
     }
 }
@@ -58,13 +58,13 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
         let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
         let direction = random_direction([1, 2, 3, 4], model.width());
         for prefix in &prefixes(task) {
-            let watched = [WatchedGame { tokens: prefix, at: vec![prefix.len() - 1] }];
-            let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
-            let seen = &watch.seen[0][0];
+            let recorded = [RecordedGame { tokens: prefix, at: vec![prefix.len() - 1] }];
+            let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
+            let seen = &passes.seen[0][0];
             for site in 0..3 {
                 let logits = |eta: f64| {
                     let vector = scaled(&direction, eta, seen.lengths[site]).unwrap();
-                    edited(&model, &watch, site, vector)
+                    edited(&model, &passes, site, vector)
                 };
                 assert_eq!(bits(&logits(0.0)), bits(&seen.logits), "{family}, site {site}");
                 assert_ne!(bits(&logits(0.5)), bits(&seen.logits), "{family}, site {site}");
@@ -79,24 +79,24 @@ fn edits_together_are_edits_alone() {
     write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefixes = prefixes(Task::Moves);
-    let watched = prefixes.iter().map(|tokens| WatchedGame { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
-    let watched: Vec<WatchedGame<'_>> = watched.collect();
+    let recorded = prefixes.iter().map(|tokens| RecordedGame { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
+    let recorded: Vec<RecordedGame<'_>> = recorded.collect();
     // Several batches.
-    let watch = model.watch(&workers(), 12, &[1], &watched).unwrap();
+    let passes = model.record(&workers(), 12, &[1], &recorded).unwrap();
     let edit = |number: usize| StreamEdit {
         game: number % prefixes.len(),
         place: number / prefixes.len() % 2,
         vector: random_direction([number as u64; 4], model.width()),
     };
     let edits: Vec<StreamEdit> = (0..12).map(edit).collect();
-    let together = model.edited(&workers(), 64, &watch, 1, &edits).unwrap();
-    let cut = model.edited(&workers(), 2, &watch, 1, &edits).unwrap();
+    let together = model.edited(&workers(), 64, &passes, 1, &edits).unwrap();
+    let cut = model.edited(&workers(), 2, &passes, 1, &edits).unwrap();
     assert_eq!(together, cut, "the size of a pass changes no bit");
     for (edit, logits) in edits.iter().zip(together) {
-        let tokens = &prefixes[edit.game][..=watched[edit.game].at[edit.place]];
-        let watched = [WatchedGame { tokens, at: vec![tokens.len() - 1] }];
-        let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
-        let alone = edited(&model, &watch, 1, edit.vector.clone());
+        let tokens = &prefixes[edit.game][..=recorded[edit.game].at[edit.place]];
+        let recorded = [RecordedGame { tokens, at: vec![tokens.len() - 1] }];
+        let passes = model.record(&workers(), 64, &[1], &recorded).unwrap();
+        let alone = edited(&model, &passes, 1, edit.vector.clone());
         logits.iter().zip(alone).for_each(|(one, two)| assert!((one - two).abs() < 1e-5, "{one} {two}"));
     }
 }
@@ -141,12 +141,12 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     checkpoint::write(folder.path(), &description, &weights).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let prefix = prefixes(Task::Moves).remove(0);
-    let watched = [WatchedGame { tokens: &prefix, at: vec![prefix.len() - 1] }];
-    let watch = model.watch(&workers(), 64, &[1], &watched).unwrap();
-    let seen = &watch.seen[0][0];
+    let recorded = [RecordedGame { tokens: &prefix, at: vec![prefix.len() - 1] }];
+    let passes = model.record(&workers(), 64, &[1], &recorded).unwrap();
+    let seen = &passes.seen[0][0];
     let word = 20;
     let vector = scaled(&rows[word], 0.5, seen.lengths[0]).unwrap();
-    let edited = edited(&model, &watch, 1, vector);
+    let edited = edited(&model, &passes, 1, vector);
     for (at, (before, after)) in seen.logits.iter().zip(&edited).enumerate() {
         assert_eq!(after > before, at == word, "word {at}: {before} to {after}");
     }
@@ -173,9 +173,9 @@ fn golden_edits_have_golden_logits() {
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
     let position = golden.indices("edit.position")[0];
     let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
-    let watched = [WatchedGame { tokens: &prefix, at: vec![position] }];
-    let watch = model.watch(&workers(), 64, &[0, 1, 2], &watched).unwrap();
-    let seen = &watch.seen[0][0];
+    let recorded = [RecordedGame { tokens: &prefix, at: vec![position] }];
+    let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
+    let seen = &passes.seen[0][0];
     let close = |found: &[f32], expected: &[f32]| {
         found.iter().zip(expected).for_each(|(one, two)| assert!((one - two).abs() <= 5e-5, "{one} {two}"));
     };
@@ -184,7 +184,7 @@ fn golden_edits_have_golden_logits() {
     for (site, direction) in golden.floats("edit.vectors").chunks_exact(32).enumerate() {
         for (eta, name) in [(0.5, "edit.logits_eta_0.5"), (2.0, "edit.logits_eta_2")] {
             let vector = scaled(direction, eta, seen.lengths[site]).unwrap();
-            let edited = edited(&model, &watch, site, vector);
+            let edited = edited(&model, &passes, site, vector);
             close(&edited, &golden.floats(name)[site * 72..(site + 1) * 72]);
         }
     }

@@ -10,7 +10,7 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
 
 use super::board_reader::BoardReader;
-use super::follower::Follower;
+use super::follower::GamePredictor;
 use super::game::Game;
 use super::moves::Moves;
 use super::position_prediction::{HeadPrediction, PositionPrediction};
@@ -32,7 +32,7 @@ pub fn follow(
         )));
     }
     let device = device::cpu();
-    let mut follower = Follower::new(&network, &weights, &device);
+    let mut follower = GamePredictor::new(&network, &weights, &device);
     let mut moves = Moves::new(text, request.game)?;
     let mut game = Game::default();
     let mut read = vec![START];

@@ -11,7 +11,7 @@ use cwm_models::{DeviceWeights, ForwardPass, Network, RecurrentNetwork, Recurren
 const LONGEST_PREFIX: usize = 4_096;
 
 /// A model in the middle of a game.
-pub enum Follower<'m> {
+pub enum GamePredictor<'m> {
     /// With a memory of constant size.
     Recurrent {
         /// Its recurrence.
@@ -32,14 +32,16 @@ pub enum Follower<'m> {
     },
 }
 
-impl<'m> Follower<'m> {
+impl<'m> GamePredictor<'m> {
     /// Before the first token.
     pub fn new(network: &'m Network, weights: &'m Weights, device: &Device) -> Self {
         match network.recurrent() {
-            Some(model) => Follower::Recurrent { model, weights, memory: model.start(weights) },
-            None => {
-                Follower::Whole { network, device_weights: DeviceWeights::new(weights, device), tokens: Vec::new() }
-            }
+            Some(model) => GamePredictor::Recurrent { model, weights, memory: model.start(weights) },
+            None => GamePredictor::Whole {
+                network,
+                device_weights: DeviceWeights::new(weights, device),
+                tokens: Vec::new(),
+            },
         }
     }
 
@@ -50,10 +52,10 @@ impl<'m> Follower<'m> {
     /// The game is too long for a model that reads it whole; or the callback fails, and what follows is not read.
     pub fn read(&mut self, next: &[u16], report: &mut dyn FnMut(&[f32]) -> Result<(), Failure>) -> Result<(), Failure> {
         match self {
-            Follower::Recurrent { model, weights, memory } => {
+            GamePredictor::Recurrent { model, weights, memory } => {
                 next.iter().try_for_each(|&token| report(&model.step(weights, memory, token.into())))
             }
-            Follower::Whole { network, device_weights, tokens } => {
+            GamePredictor::Whole { network, device_weights, tokens } => {
                 check_prefix(tokens.len() + next.len())?;
                 if next.is_empty() {
                     return Ok(());

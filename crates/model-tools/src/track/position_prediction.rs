@@ -104,7 +104,6 @@ pub struct LabelError {
     /// `e4`, `castling K`.
     pub label: String,
     /// The prediction of the model.
-    #[serde(rename = "believed")]
     pub predicted: LabelPrediction,
     /// The true value, and the probability that the model gives to it.
     #[serde(rename = "true")]
@@ -126,6 +125,5 @@ pub struct LeastConfident {
     /// `e4`.
     pub label: String,
     /// Its most probable value.
-    #[serde(rename = "believed")]
     pub prediction: LabelPrediction,
 }

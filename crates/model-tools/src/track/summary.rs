@@ -98,7 +98,7 @@ pub fn json_line(position: &PositionPrediction) -> String {
         "ply": position.ply,
         "uci": position.last_move.as_ref().map(|played| &played.uci),
         "san": position.last_move.as_ref().map(|played| &played.san),
-        "believed": board.map(|board| &board.predicted.fen),
+        "predicted": board.map(|board| &board.predicted.fen),
         "true": position.truth.fen,
         "right": board.map(|board| board.correct),
         "labels": board.map(|board| board.labels),

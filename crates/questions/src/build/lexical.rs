@@ -8,14 +8,14 @@ const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.75;
 
 /// The words of some texts.
-pub struct Lexical {
+pub struct LexicalIndex {
     /// For each word the texts that contain it, and how often.
     texts_of: HashMap<String, Vec<(usize, f64)>>,
     /// The number of words of each text, by their mean.
     lengths: Vec<f64>,
 }
 
-impl Lexical {
+impl LexicalIndex {
     /// Counts the words of these texts.
     pub fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut texts_of: HashMap<String, Vec<(usize, f64)>> = HashMap::new();
@@ -34,7 +34,7 @@ impl Lexical {
         }
         let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
         lengths.iter_mut().for_each(|length| *length /= mean.max(1.0));
-        Lexical { texts_of, lengths }
+        LexicalIndex { texts_of, lengths }
     }
 
     /// The similarity of each text to `text`: a sum over the words of `text`.

@@ -7,7 +7,7 @@ use cwm_game::GameStream;
 use cwm_random::Random;
 
 use super::draft::blank;
-use super::lexical::Lexical;
+use super::lexical::LexicalIndex;
 use crate::comment::Comment;
 use crate::item::Item;
 use crate::{Distractors, Task};
@@ -47,7 +47,7 @@ pub fn semantic(
         let task = Task::Semantic(kind);
         let count = wanted(task).min(comments.len());
         if count > 0 && kind == Distractors::Lexical {
-            source.lexical = Some(Lexical::new(comments.iter().map(|comment| comment.cleaned.as_str())));
+            source.lexical = Some(LexicalIndex::new(comments.iter().map(|comment| comment.cleaned.as_str())));
         }
         for at in 0..count {
             let mut draws = GameStream::new(&format!("questions {task} options"), &seed.to_string(), at as u64);
@@ -61,7 +61,7 @@ pub fn semantic(
 struct Source<'c> {
     comments: &'c [Comment],
     embeddings: Option<&'c [Vec<f32>]>,
-    lexical: Option<Lexical>,
+    lexical: Option<LexicalIndex>,
 }
 
 impl Source<'_> {

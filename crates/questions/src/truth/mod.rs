@@ -1,11 +1,11 @@
 //! True answers: the keys of items, from their `input` and `metadata` alone, and the answers about positions.
 
-mod believed;
 mod checks;
 mod judgement;
 mod legal;
 mod motifs;
 mod position;
+mod predicted;
 pub(crate) mod rules;
 mod structural;
 mod tactics;
@@ -17,10 +17,10 @@ use cwm_encoding::EnPassant;
 use serde_json::Value;
 use shakmaty::Square;
 
-pub use believed::{predicted_answer, predicted_position};
 pub use judgement::nearest;
 pub(crate) use legal::was_passed;
 pub use position::{Position, chess_of_fen};
+pub use predicted::{predicted_answer, predicted_position};
 pub use structural::{piece_name, role_name};
 pub use tracking::fen_after;
 pub(crate) use uci::played;

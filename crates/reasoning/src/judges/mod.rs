@@ -9,7 +9,7 @@ mod opinion;
 use std::fmt;
 
 pub use item::{JudgedOutput, judge_item};
-pub use opinion::{JudgeReader, Opinion};
+pub use opinion::{JudgeReader, JudgeScores};
 
 /// The category of these tasks.
 pub const JUDGES: &str = "Judges";

@@ -24,7 +24,7 @@ const STRATEGIES: [&str; 6] =
 
 /// A judge's answer, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opinion {
+pub enum JudgeScores {
     /// Points of efficacy, efficiency and faithfulness, from 1 to 10.
     Quality([u8; 3]),
     /// True for each that is there: enumeration, tree search, backtracking, self correction, subgoal setting,
@@ -39,15 +39,15 @@ pub enum Opinion {
     },
 }
 
-impl Opinion {
+impl JudgeScores {
     /// A number from 0 to 1: the mean of the points by 10, the share of the strategies, or that of true claims; none without a
     /// claim.
     pub fn score(&self) -> Option<f64> {
         let share = |count: u64, all: u64| (all > 0).then(|| count as f64 / all as f64);
         match *self {
-            Opinion::Quality(points) => share(sum(points), u64::from(MAX_POINTS) * 3),
-            Opinion::Strategies(present) => share(present.into_iter().map(u64::from).sum(), 6),
-            Opinion::Claims { all, are_true } => share(are_true, all),
+            JudgeScores::Quality(points) => share(sum(points), u64::from(MAX_POINTS) * 3),
+            JudgeScores::Strategies(present) => share(present.into_iter().map(u64::from).sum(), 6),
+            JudgeScores::Claims { all, are_true } => share(are_true, all),
         }
     }
 
@@ -55,16 +55,16 @@ impl Opinion {
     /// numerators divided by that of the denominators. Points are divided by 10.
     pub fn measures(&self) -> Vec<(String, [f64; 2])> {
         match *self {
-            Opinion::Quality(points) => {
+            JudgeScores::Quality(points) => {
                 let each = POINTS.into_iter().zip(points.map(|points| f64::from(points) / f64::from(MAX_POINTS)));
                 let mean = sum(points) as f64 / (f64::from(MAX_POINTS) * 3.);
                 each.chain([("quality", mean)]).map(|(name, value)| (name.to_owned(), [value, 1.])).collect()
             }
-            Opinion::Strategies(present) => {
+            JudgeScores::Strategies(present) => {
                 let each = STRATEGIES.into_iter().zip(present);
                 each.map(|(name, is)| (format!("strategy_{name}"), [f64::from(u8::from(is)), 1.])).collect()
             }
-            Opinion::Claims { all, are_true } => {
+            JudgeScores::Claims { all, are_true } => {
                 vec![("judged_accuracy".to_owned(), [are_true as f64, all as f64])]
             }
         }
@@ -75,19 +75,19 @@ fn sum(points: [u8; 3]) -> u64 {
     points.into_iter().map(u64::from).sum()
 }
 
-impl fmt::Display for Opinion {
+impl fmt::Display for JudgeScores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Opinion::Quality([efficacy, efficiency, faithfulness]) => {
+            JudgeScores::Quality([efficacy, efficiency, faithfulness]) => {
                 write!(f, "efficacy {efficacy}, efficiency {efficiency}, faithfulness {faithfulness}")
             }
-            Opinion::Strategies(present) => {
+            JudgeScores::Strategies(present) => {
                 let names = STRATEGIES.iter().zip(present).filter(|(_, is)| **is).map(|(name, _)| *name);
                 let names: Vec<&str> = names.collect();
                 f.write_str(if names.is_empty() { "none" } else { "" })?;
                 f.write_str(&names.join(", "))
             }
-            Opinion::Claims { all, are_true } => write!(f, "{are_true} of {all} claims are true"),
+            JudgeScores::Claims { all, are_true } => write!(f, "{are_true} of {all} claims are true"),
         }
     }
 }
@@ -125,7 +125,7 @@ impl JudgeReader {
 
     /// Reads a judge's text; none if it cannot be read. The answer is a dictionary in Python's syntax within the last answer tags;
     /// further names in it do not matter, and the last of equal ones counts.
-    pub fn read(&self, text: &str) -> Option<Opinion> {
+    pub fn read(&self, text: &str) -> Option<JudgeScores> {
         let Literal::Dictionary(entries) = literal(last_answer(text)?)? else { return None };
         let entry = |wanted: &str| entries.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| value);
         Some(match self.task {
@@ -136,7 +136,7 @@ impl JudgeReader {
                     }
                     _ => None,
                 };
-                Opinion::Quality(all_of(POINTS.map(points))?)
+                JudgeScores::Quality(all_of(POINTS.map(points))?)
             }
             JudgeTask::Strategies => {
                 let is_present = |name| match entry(name)? {
@@ -144,7 +144,7 @@ impl JudgeReader {
                     Literal::Nothing => Some(false),
                     _ => None,
                 };
-                Opinion::Strategies(all_of(STRATEGIES.map(is_present))?)
+                JudgeScores::Strategies(all_of(STRATEGIES.map(is_present))?)
             }
             JudgeTask::Claims => {
                 let texts = |name| match entry(name)? {
@@ -158,7 +158,7 @@ impl JudgeReader {
                 let moves = named(&texts("moves")?).moves;
                 let found = Claims { moves, pieces: named(&texts("pieces")?).pieces };
                 let all = found.moves.len() + found.pieces.len();
-                Opinion::Claims { all: all as u64, are_true: (found.true_moves() + found.true_pieces()) as u64 }
+                JudgeScores::Claims { all: all as u64, are_true: (found.true_moves() + found.true_pieces()) as u64 }
             }
         })
     }

@@ -27,11 +27,11 @@ fn asked(task: JudgeTask, output: &str) -> Item {
     Item { task_id: format!("{task}_0000"), ..item }
 }
 
-fn read(task: JudgeTask, text: &str) -> Option<Opinion> {
+fn read(task: JudgeTask, text: &str) -> Option<JudgeScores> {
     JudgeReader::new(&asked(task, OUTPUT)).unwrap().read(text)
 }
 
-fn read_answer(task: JudgeTask, answer: &str) -> Option<Opinion> {
+fn read_answer(task: JudgeTask, answer: &str) -> Option<JudgeScores> {
     read(task, &format!("Let me see.\n<answer> {answer} </answer>"))
 }
 
@@ -67,9 +67,9 @@ fn an_output_cannot_leave_its_fence() {
 fn points_are_whole_numbers_from_1_to_10() {
     let quality = |answer: &str| read_answer(JudgeTask::Quality, answer);
     let all = "{'efficacy': 7, 'efficiency': 10, 'faithfulness': 1}";
-    assert_eq!(quality(all), Some(Opinion::Quality([7, 10, 1])));
+    assert_eq!(quality(all), Some(JudgeScores::Quality([7, 10, 1])));
     let spread = "{\n 'note': None,\n \"faithfulness\": 2, 'efficiency': 3, 'efficacy': 9, 'efficacy': 4,\n}";
-    assert_eq!(quality(spread), Some(Opinion::Quality([4, 3, 2])), "the last of equal names counts");
+    assert_eq!(quality(spread), Some(JudgeScores::Quality([4, 3, 2])), "the last of equal names counts");
     for unreadable in [
         "{'efficacy': 11, 'efficiency': 5, 'faithfulness': 5}",
         "{'efficacy': 0, 'efficiency': 5, 'faithfulness': 5}",
@@ -102,7 +102,7 @@ fn a_quotation_that_the_output_lacks_voids_its_strategy() {
         let others = "'tree_search': None, 'backtracking': None, 'self_correction': None, 'subgoal_setting': None";
         read_answer(JudgeTask::Strategies, &format!("{{'enumeration': {enumeration}, {others}, 'verification': None}}"))
     };
-    let present = |is| Some(Opinion::Strategies([is, false, false, false, false, false]));
+    let present = |is| Some(JudgeScores::Strategies([is, false, false, false, false, false]));
     for (quotation, expected) in [
         ("'I could play a2a3 or a2a4.'", present(true)),
         ("'  I could\\nplay\\ta2a3 or '", present(true)),
@@ -130,7 +130,7 @@ fn listed_claims_are_verified_in_the_position() {
     let of = |moves: &str, pieces: &str| {
         read_answer(JudgeTask::Claims, &format!("{{'moves': {moves}, 'pieces': {pieces}}}"))
     };
-    let claims = |are_true, all| Some(Opinion::Claims { all, are_true });
+    let claims = |are_true, all| Some(JudgeScores::Claims { all, are_true });
     assert_eq!(of("['a2a4', 'A2-A3', 'a2a5', 'a1b1']", "[]"), claims(3, 4));
     assert_eq!(of("[]", "['white pawn on a2', 'black king at h8', 'black pawn on a2', 'my rook on a1']"), claims(2, 4));
     assert_eq!(of("['Nf3', 'white pawn on a2']", "['a2a4', 'the pawn', 'white pawn', 'on a2']"), claims(0, 0));

@@ -76,7 +76,7 @@ impl DurableFs {
         match self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir_all(path)) {
             Err(FileError::Io { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
                 let hint = "move it away; if it is in a store, `cwm store verify` moves it to quarantine";
-                Err(FileError::refused(path, "is not a folder", hint))
+                Err(FileError::rejected(path, "is not a folder", hint))
             }
             made => made,
         }
@@ -180,7 +180,7 @@ impl DurableFs {
     }
 
     /// Takes over a file that an interrupted process left: it is removed unless it is persisted.
-    pub fn adopt(&self, path: PathBuf) -> TemporaryPath<'_> {
+    pub fn take_temporary(&self, path: PathBuf) -> TemporaryPath<'_> {
         TemporaryPath { disk: self, path, is_persisted: false }
     }
 

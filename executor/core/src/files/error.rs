@@ -89,7 +89,7 @@ impl FileError {
     }
 
     /// Returns an error that refuses `path`.
-    pub fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> FileError {
+    pub fn rejected(path: &Path, what: impl Into<String>, hint: &'static str) -> FileError {
         FileError::Refused { path: path.to_owned(), what: what.into(), hint }
     }
 

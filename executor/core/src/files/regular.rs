@@ -36,13 +36,13 @@ pub fn read_project_file(path: &Path) -> Result<Option<String>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
             Ok(target) => {
                 let what = format!("is a link to {}, which is not there", target.display());
-                Err(FileError::refused(path, what, "put back what it links to, or remove the link"))
+                Err(FileError::rejected(path, what, "put back what it links to, or remove the link"))
             }
             Err(_) => Ok(None),
         },
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             let hint = "cwm keeps a plain file, or a link to one, under this name: move away what is there";
-            Err(FileError::refused(path, "cannot be read: it is not a plain file", hint))
+            Err(FileError::rejected(path, "cannot be read: it is not a plain file", hint))
         }
         Err(error) => Err(FileError::io("read", path)(error)),
     }

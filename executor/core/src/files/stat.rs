@@ -34,7 +34,7 @@ impl Stat {
     pub fn of(path: &Path) -> Result<Stat> {
         let metadata = std::fs::metadata(path).map_err(FileError::io("read", path))?;
         if !metadata.is_file() {
-            return Err(FileError::refused(path, "is not a plain file", "name a file, not a folder or a device"));
+            return Err(FileError::rejected(path, "is not a plain file", "name a file, not a folder or a device"));
         }
         Ok(Stat::from(&metadata))
     }
@@ -57,10 +57,10 @@ impl Stat {
     /// Returns true if a change in this instant could leave the same times: the clocks of file systems are coarse, by up to two
     /// seconds. True also for times in the future.
     pub fn modified_recently(&self, now: SystemTime) -> bool {
-        const SETTLED_AFTER: Duration = Duration::from_secs(2);
+        const STABLE_AFTER: Duration = Duration::from_secs(2);
         let newest = self.mtime_ns.max(self.ctime_ns);
         let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        now < u128::from(newest.max(0).unsigned_abs()) + SETTLED_AFTER.as_nanos()
+        now < u128::from(newest.max(0).unsigned_abs()) + STABLE_AFTER.as_nanos()
     }
 }
 

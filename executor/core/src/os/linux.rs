@@ -34,7 +34,7 @@ pub fn is_running(process: Pid) -> bool {
 ///
 /// # Errors
 /// The system refuses.
-pub fn adopt_orphans() -> io::Result<()> {
+pub fn become_subreaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 

@@ -24,7 +24,7 @@ pub fn is_running(process: Pid) -> bool {
 ///
 /// # Errors
 /// Always.
-pub fn adopt_orphans() -> io::Result<()> {
+pub fn become_subreaper() -> io::Result<()> {
     let words = "not supported on this system; stages that run commands need Linux";
     Err(io::Error::new(io::ErrorKind::Unsupported, words))
 }

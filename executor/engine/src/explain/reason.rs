@@ -30,7 +30,7 @@ pub struct Reason {
     pub probe: Option<String>,
     /// The causes for which the cached result was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub made_because: Vec<String>,
+    pub computed_because: Vec<String>,
     /// The causes for which it would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
@@ -47,7 +47,7 @@ impl Reason {
     /// parameter … changed`.
     pub(super) fn sentences(&self) -> Vec<String> {
         let sentences = self.causes.iter().map(|cause| self.sentence(cause));
-        sentences.chain(self.made_because.iter().cloned()).collect()
+        sentences.chain(self.computed_because.iter().cloned()).collect()
     }
 
     /// Returns a cause with those behind it.

@@ -71,7 +71,7 @@ impl Engine<'_> {
         let mut lost = Vec::new();
         for source in sources(inputs.cell(index)).collect::<BTreeSet<_>>() {
             let Some(record) = &self.records[source] else { continue };
-            let missing = inputs.store.missing_or_corrupt(record, inputs.files)?;
+            let missing = inputs.store.missing_or_damaged(record, inputs.files)?;
             if missing.is_empty() {
                 continue;
             }

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::Engine;
 use crate::cause::Cause;
 use cwm_core::{Digest, Result};
-use cwm_store::{ActionRecord, Corruption, MissingContent};
+use cwm_store::{ActionRecord, Damage, MissingContent};
 
 /// The files that a run found missing or changed.
 #[derive(Default)]
 pub struct IntegrityGuard {
     /// Changed content that is in quarantine: the reason for all results of which it is missing.
-    quarantined: HashMap<Digest, Corruption>,
+    quarantined: HashMap<Digest, Damage>,
     /// Cells that are built again, with the cause as it was found first: some of the files may exist again since.
     pub to_rebuild: BTreeMap<usize, Cause>,
     /// Cells whose files a reader needs.
@@ -24,13 +24,13 @@ impl Engine<'_> {
     /// Returns the files of a result that cannot be read. A file that changed since it was stored is quarantined.
     pub(super) fn missing_files(&mut self, cell: usize, record: &ActionRecord) -> Result<Vec<MissingContent>> {
         let store = self.inputs.store;
-        let mut missing = store.missing_or_corrupt(record, self.inputs.files)?;
+        let mut missing = store.missing_or_damaged(record, self.inputs.files)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
                 one.damage = self.guard.quarantined.get(&one.digest).cloned();
                 continue;
             };
-            if let Some(finding) = store.quarantine_corrupt(damage)? {
+            if let Some(finding) = store.quarantine_damaged(damage)? {
                 self.sinks.warn(format!("{}: {finding}", self.label(cell)));
             }
             self.guard.quarantined.insert(one.digest, damage.clone());

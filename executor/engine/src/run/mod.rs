@@ -201,7 +201,7 @@ impl Engine<'_> {
             Effect::Decide(cell) => return Some(Event::Decided(cell, self.decide(cell))),
             Effect::Submit(cell) => {
                 if let Err(error) = self.submit(cell) {
-                    return Some(self.could_not_start(cell, error));
+                    return Some(self.report_start_failure(cell, error));
                 }
             }
             Effect::Withdraw(cell) => {
@@ -293,15 +293,15 @@ impl Engine<'_> {
                     self.on(Event::Accepted(cell));
                 }
                 Err(error) => {
-                    let event = self.could_not_start(cell, error);
+                    let event = self.report_start_failure(cell, error);
                     self.on(event);
                 }
             }
         }
     }
 
-    fn could_not_start(&mut self, cell: usize, error: Error) -> Event {
-        self.summary.store_refused |= error.kind == ErrorKind::Store;
+    fn report_start_failure(&mut self, cell: usize, error: Error) -> Event {
+        self.summary.store_unavailable |= error.kind == ErrorKind::Store;
         self.work_of(cell).failure = Some(error.into());
         Event::Failed { cell, is_transient: false, was_stopped: false }
     }

@@ -106,5 +106,5 @@ pub struct Summary {
     /// True if it was stopped from outside.
     pub interrupted: bool,
     /// True if a cell could not even be started, because the store cannot be used.
-    pub store_refused: bool,
+    pub store_unavailable: bool,
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use cwm_core::{Error, Key};
 use cwm_engine::{Cause, differences, input_origins};
-use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
+use cwm_pipeline::plan::{ArtifactOrigin, Body, Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};
 
@@ -151,9 +151,9 @@ impl Comparison<'_> {
             let has_content = |line: &LockLine| line.outputs.values().any(|digest| *digest == content);
             let is_producer = |cell: &String| cells.get(cell.as_str()).is_some_and(|line| has_content(line));
             let planned = match origins.get(&(name.as_str(), label.clone())) {
-                Some(Origin::File(path)) => Some(path.display().to_string()),
+                Some(ArtifactOrigin::File(path)) => Some(path.display().to_string()),
                 // A pipeline may have been edited since it ran.
-                Some(Origin::Cell { index, .. }) => label_of(*index).filter(is_producer),
+                Some(ArtifactOrigin::Cell { index, .. }) => label_of(*index).filter(is_producer),
                 None => (is_command && *name == "deps").then(|| label.clone()),
             };
             *source = match planned {

@@ -10,7 +10,7 @@ use super::{
     StageTotals,
 };
 use cwm_core::{Digest, Key};
-use cwm_pipeline::plan::{Cell, Origin, Plan, StagePlan};
+use cwm_pipeline::plan::{ArtifactOrigin, Cell, Plan, StagePlan};
 use cwm_store::{ActionRecord, HostInfo};
 
 /// The plan with the records of the cells that an output depends on.
@@ -83,7 +83,7 @@ impl<'p> Gatherer<'p> {
         CellProvenance {
             stage: cell.kind.clone(),
             key: record.key.to_string(),
-            given: cell.given.keys().filter(|name| parameters.contains_key(*name)).cloned().collect(),
+            given: cell.explicit.keys().filter(|name| parameters.contains_key(*name)).cloned().collect(),
             parameters,
             code: fingerprint(&components.code),
             accepted: code_now.is_some_and(|now| now != components.code),
@@ -138,7 +138,7 @@ impl<'p> Gatherer<'p> {
         for input in &cell.inputs {
             let keyed = record.components.inputs.get(&input.name);
             let sources = input.sources.iter().enumerate().map(|(ordinal, source)| match &source.from {
-                Origin::Cell { index, port } => {
+                ArtifactOrigin::Cell { index, port } => {
                     let output = self.records.get(index).and_then(|record| record.outputs.get(port));
                     InputProvenance {
                         cell: Some(self.plan.cells[*index].label.to_string()),
@@ -147,7 +147,7 @@ impl<'p> Gatherer<'p> {
                         file: None,
                     }
                 }
-                Origin::File(path) => {
+                ArtifactOrigin::File(path) => {
                     let label = input.key_label(ordinal);
                     let digest = keyed.and_then(|keyed| keyed.iter().find(|(name, _)| *name == label));
                     of_file(public::file(path, self.disclosure), digest.map(|(_, digest)| digest))

@@ -142,7 +142,7 @@ impl<'a> Planner<'a> {
             let bound = bound[if bound.len() == 1 { 0 } else { cell }].as_ref();
             let inputs = bound.and_then(|bound| all(bound.iter().map(|bound| self.input(number, cell, bound))));
             let resolved = self.resolve(planned, &self.scope(matrix, Some(cell)));
-            let (body, CompleteParameters { values, given, folders }, settings) = resolved?;
+            let (body, CompleteParameters { values, explicit, folders }, settings) = resolved?;
             if let (Body::Stage(built), Some(inputs)) = (&body, &inputs) {
                 let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
                 if let Some(problem) = built.check_inputs_for(&values, &names) {
@@ -152,7 +152,7 @@ impl<'a> Planner<'a> {
                 }
                 let labels: Vec<(&str, Vec<&Label>)> = inputs.iter().map(InputPlan::labels).collect();
                 for ParameterError { parameter, message, hint } in built.check_labels(&values, &labels) {
-                    let place = given.get(&parameter).map_or(stage.name.place, |source| source.place);
+                    let place = explicit.get(&parameter).map_or(stage.name.place, |source| source.place);
                     let message = format!("parameter `{parameter}` {message}");
                     self.problems.push(Diagnostic::at(place, message).maybe_hint(hint));
                 }
@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
                 kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
                 body,
                 values,
-                given,
+                explicit,
                 folders,
                 inputs: inputs?,
                 outputs: outputs.clone()?,
@@ -205,8 +205,8 @@ impl<'a> Planner<'a> {
         let settings = settings(stage, built, needs, scope);
         let (body, values, folders) = planned?;
         let source = |node: &Node| ParameterSource { place: node.place, value_place: node.value_place() };
-        let given = with.iter().map(|(key, node)| (key.text.clone(), source(node))).collect();
-        Some((body, CompleteParameters { values, given, folders }, settings))
+        let explicit = with.iter().map(|(key, node)| (key.text.clone(), source(node))).collect();
+        Some((body, CompleteParameters { values, explicit, folders }, settings))
     }
 
     /// Returns the outputs of a stage, without those whose optional input is missing. None if a problem hides them.

@@ -92,14 +92,14 @@ pub fn matrices(
             }
         }
     }
-    let Order { stages: order, in_circles } = order(spec, &parents, EACH, problems);
+    let Order { stages: order, in_cycles } = order(spec, &parents, EACH, problems);
     let mut matrices: Vec<Matrix> = vec![Matrix::default(); stages.len()];
     let mut total = 0;
     for number in order {
         let stage = &stages[number];
         let mut matrix = match (&stage.each, parents[number].keys().next()) {
             (None, _) => Matrix { labels: vec![Label::stage(&stage.name.text)], ..Matrix::default() },
-            (Some(_), Some(&parent)) if !in_circles.contains(&number) => {
+            (Some(_), Some(&parent)) if !in_cycles.contains(&number) => {
                 Matrix { each: Some(parent), ..matrices[parent].clone() }
             }
             (Some(_), _) => Matrix { is_open: true, ..Matrix::default() },

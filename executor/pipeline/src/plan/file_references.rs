@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{ParameterSpec, Type, Values};
 
 use super::parameters::{each_path, first_sentence};
-use super::{Body, Cell, Origin, Plan};
+use super::{ArtifactOrigin, Body, Cell, Plan};
 use cwm_core::files::{is_device, is_stream, path_of_descriptor};
 use cwm_core::{Diagnostic, Diagnostics, Place};
 
@@ -38,7 +38,7 @@ impl Plan {
         let at = |place| FileReference { place, value_place: place, meaning: None, may_be_piped: true };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             for source in cell.inputs.iter().flat_map(|input| &input.sources) {
-                if let Origin::File(path) = &source.from {
+                if let ArtifactOrigin::File(path) = &source.from {
                     add(path.clone(), at(source.place));
                 }
             }
@@ -50,7 +50,7 @@ impl Plan {
                 // A folder's files are listed when the key is made, which reports what is wrong with them.
                 if folder_endings(kind, path).is_none() {
                     let (place, value_place) = cell
-                        .given
+                        .explicit
                         .get(spec.name)
                         .map_or((cell.place, cell.place), |written| (written.place, written.value_place));
                     let meaning = Some(format!("`{}` is: {}", spec.name, first_sentence(&spec.doc)));
@@ -132,7 +132,7 @@ impl Plan {
         }
         for cell in &mut self.cells {
             for source in cell.inputs.iter_mut().flat_map(|input| &mut input.sources) {
-                if let Origin::File(path) = &mut source.from
+                if let ArtifactOrigin::File(path) = &mut source.from
                     && let Some(other) = files.get(path)
                 {
                     path.clone_from(other);

@@ -10,7 +10,7 @@ use super::bind::BoundInput;
 use super::build::Planner;
 use super::input_sources::InputSource;
 use super::references::Reference;
-use super::{InputArtifact, InputPlan, Origin};
+use super::{ArtifactOrigin, InputArtifact, InputPlan};
 use cwm_core::{Diagnostic, list_names};
 
 /// The most sources of all cells together; more are a mistake.
@@ -24,7 +24,7 @@ impl Planner<'_> {
         for (source, port) in &bound.sources {
             match source {
                 InputSource::File(path, place) => {
-                    let (label, from) = (file_label(path), Origin::File(path.clone()));
+                    let (label, from) = (file_label(path), ArtifactOrigin::File(path.clone()));
                     sources.push(InputArtifact { label, place: *place, from });
                 }
                 InputSource::Reference(reference) => {
@@ -32,7 +32,7 @@ impl Planner<'_> {
                     let stage = &self.stages[reference.stage];
                     for there in self.problems.ok(self.joined(number, cell, reference, &mut open))? {
                         // Stages come before their readers. If one did not, that is a problem which was reported.
-                        let from = Origin::Cell { index: stage.first_cell? + there, port: port.clone() };
+                        let from = ArtifactOrigin::Cell { index: stage.first_cell? + there, port: port.clone() };
                         sources.push(InputArtifact { label: stage.matrix.labels[there].clone(), place, from });
                     }
                 }
@@ -125,7 +125,7 @@ fn make_distinct(sources: &mut [InputArtifact]) {
     let mut count: HashMap<Label, usize> = HashMap::new();
     sources.iter().for_each(|source| *count.entry(source.label.clone()).or_default() += 1);
     for InputArtifact { label, from, .. } in &mut *sources {
-        if let (Origin::Cell { port, .. }, true) = (from, count[label] > 1) {
+        if let (ArtifactOrigin::Cell { port, .. }, true) = (from, count[label] > 1) {
             label.stage = format!("{}.{port}", label.stage);
         }
     }

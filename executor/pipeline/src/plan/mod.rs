@@ -86,7 +86,7 @@ pub struct Cell {
     /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` and `shell` included.
     pub values: Values,
     /// The place of each parameter that was given.
-    pub given: BTreeMap<String, ParameterSource>,
+    pub explicit: BTreeMap<String, ParameterSource>,
     /// The folders in place of which its parameters have their files.
     pub folders: Vec<PathBuf>,
     /// Its inputs, in the order of the kind's declarations, without those that are not given.
@@ -184,12 +184,12 @@ pub struct InputArtifact {
     /// The place of a file's path, else of the input.
     pub place: Place,
     /// Its origin.
-    pub from: Origin,
+    pub from: ArtifactOrigin,
 }
 
 /// The origin of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum ArtifactOrigin {
     /// An output of another cell.
     Cell {
         /// The cell, as an index into [`Plan::cells`].
@@ -243,7 +243,7 @@ impl Plan {
         for index in (0..self.cells.len()).rev() {
             if wanted[index] {
                 for source in self.cells[index].inputs.iter().flat_map(|input| &input.sources) {
-                    if let Origin::Cell { index, .. } = source.from {
+                    if let ArtifactOrigin::Cell { index, .. } = source.from {
                         wanted[index] = true;
                     }
                 }

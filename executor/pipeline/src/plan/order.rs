@@ -27,12 +27,12 @@ pub struct Order {
     /// All stages, each after those that it depends on, otherwise in the order of the file.
     pub stages: Vec<usize>,
     /// The stages that depend on each other in circles.
-    pub in_circles: HashSet<usize>,
+    pub in_cycles: HashSet<usize>,
 }
 
 /// Orders all stages. Circles are reported; their stages have places in the order, so that other problems are found as well.
 pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &Problems) -> Order {
-    let mut order = Order { stages: Vec::with_capacity(edges.len()), in_circles: HashSet::new() };
+    let mut order = Order { stages: Vec::with_capacity(edges.len()), in_cycles: HashSet::new() };
     let mut done = vec![false; edges.len()];
     while let Some(first) = done.iter().position(|done| !done) {
         let is_ready = |stage: &usize| !done[*stage] && edges[*stage].keys().all(|other| done[*other]);
@@ -40,10 +40,10 @@ pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &Problems
             Some(stage) => vec![stage],
             // All that are left wait for a circle: report one, and remove it.
             None => {
-                let circle = circle(first, edges, &done);
-                report(spec, edges, &circle, relation, problems);
-                order.in_circles.extend(&circle);
-                circle
+                let cycle = cycle(first, edges, &done);
+                report(spec, edges, &cycle, relation, problems);
+                order.in_cycles.extend(&cycle);
+                cycle
             }
         };
         next.iter().for_each(|&stage| done[stage] = true);
@@ -53,16 +53,16 @@ pub fn order(spec: &Spec, edges: &Edges, relation: Relation, problems: &Problems
 }
 
 /// Returns a circle below `start`. Every stage that is not done waits for one.
-fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
+fn cycle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     let mut path = vec![start];
     let mut stage = start;
     while let Some(&below) = edges[stage].keys().find(|&&other| !done[other]) {
         if let Some(first) = path.iter().position(|&stage| stage == below) {
-            let mut circle = path.split_off(first);
+            let mut cycle = path.split_off(first);
             // It begins with the first stage in the file.
-            let earliest = (0..circle.len()).min_by_key(|&index| circle[index]).unwrap_or_default();
-            circle.rotate_left(earliest);
-            return circle;
+            let earliest = (0..cycle.len()).min_by_key(|&index| cycle[index]).unwrap_or_default();
+            cycle.rotate_left(earliest);
+            return cycle;
         }
         path.push(below);
         stage = below;
@@ -70,14 +70,14 @@ fn circle(start: usize, edges: &Edges, done: &[bool]) -> Vec<usize> {
     path
 }
 
-fn report(spec: &Spec, edges: &Edges, circle: &[usize], (verb, message, hint): Relation, problems: &Problems) {
+fn report(spec: &Spec, edges: &Edges, cycle: &[usize], (verb, message, hint): Relation, problems: &Problems) {
     let name = |stage: usize| spec.stages[stage].name.text.as_str();
     let step = |index: usize| {
-        let (stage, below) = (circle[index], circle[(index + 1) % circle.len()]);
+        let (stage, below) = (cycle[index], cycle[(index + 1) % cycle.len()]);
         let place = edges[stage].get(&below).copied().unwrap_or(spec.stages[stage].name.place);
         (place, format!("`{}` {}", name(stage), verb(name(below))))
     };
-    let steps: Vec<_> = (0..circle.len()).map(step).collect();
+    let steps: Vec<_> = (0..cycle.len()).map(step).collect();
     let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
     let mut steps = steps.into_iter();
     let Some((place, first)) = steps.next() else { return };

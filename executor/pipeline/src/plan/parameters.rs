@@ -34,7 +34,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
 pub struct CompleteParameters {
     pub values: Values,
     /// Places of those that were given.
-    pub given: BTreeMap<String, ParameterSource>,
+    pub explicit: BTreeMap<String, ParameterSource>,
     /// Folders in place of which the values have their files.
     pub folders: Vec<PathBuf>,
 }

@@ -48,7 +48,7 @@ impl Plan {
         let output_of = |cell: usize| {
             let outputs = &self.cells[cell].outputs;
             let found = find_output(&address.label.stage, outputs, address.port, format.unwrap_or(&Format::ANY));
-            Ok((cell, found.map_err(|problem| refused(problem.message, problem.hint))?.name.clone()))
+            Ok((cell, found.map_err(|problem| rejected(problem.message, problem.hint))?.name.clone()))
         };
         self.cells_at(&address)?.into_iter().map(output_of).collect()
     }
@@ -57,7 +57,7 @@ impl Plan {
         let Some(stage) = self.stages.iter().find(|stage| stage.name == address.label.stage) else {
             let names = self.stages.iter().map(|stage| stage.name.as_str());
             let message = format!("this pipeline has no stage `{}`", escape_controls(&address.label.stage));
-            return Err(refused(message, suggest(&address.label.stage, "stages", names)));
+            return Err(rejected(message, suggest(&address.label.stage, "stages", names)));
         };
         let labels = |axis: usize| {
             let labels = stage.cells.iter().map(move |&cell| self.cells[cell].label.coordinates[axis].1.as_str());
@@ -65,7 +65,7 @@ impl Plan {
         };
         let axes: Vec<_> =
             stage.axes.iter().enumerate().map(|(axis, name)| (name.as_str(), None, labels(axis))).collect();
-        let fixed = address.fixed(&axes).map_err(|problem| refused(problem.message, problem.hint))?;
+        let fixed = address.fixed(&axes).map_err(|problem| rejected(problem.message, problem.hint))?;
         let is_meant = |cell: &usize| {
             let coordinates = &self.cells[*cell].label.coordinates;
             fixed.iter().all(|(axis, label)| coordinates[*axis].1 == *label)
@@ -82,6 +82,6 @@ fn read(text: &str) -> Result<Address<'_>, Error> {
     })
 }
 
-fn refused(message: String, hint: Option<String>) -> Error {
+fn rejected(message: String, hint: Option<String>) -> Error {
     hint.into_iter().fold(Error::usage(message), Error::hint)
 }

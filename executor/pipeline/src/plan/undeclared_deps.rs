@@ -27,7 +27,7 @@ impl Plan {
     }
 
     fn warning(&self, cell: &Cell, (before, word, name): &(&str, &str, String)) -> String {
-        let run = cell.given.get(super::COMMAND_RUN).map_or(cell.place, |written| written.place);
+        let run = cell.explicit.get(super::COMMAND_RUN).map_or(cell.place, |written| written.place);
         // The same letters may stand before it, in a comment for one.
         let place = self.place_of(word, before.matches(word).count(), run);
         let file = self.sources.get(place).map_or("", |source| source.name.as_str());

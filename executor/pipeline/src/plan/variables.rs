@@ -24,7 +24,7 @@ pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
     sets.iter().map(|(name, value)| Source { name: format!("--set {name}"), text: value.clone() })
 }
 
-/// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is remembered by them. A value
+/// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is recorded by them. A value
 /// that is no YAML stays as it was typed; [`variables`] reports it.
 pub fn set_values(sets: &[(String, String)]) -> BTreeMap<String, String> {
     sets.iter().map(|(name, text)| (name.clone(), normalize(text))).collect()

@@ -31,7 +31,7 @@ const LARGEST_LOG: u64 = 16 << 20;
 const UPLOAD_TIMEOUT_FACTOR: u32 = 10;
 
 /// The longest pause between two tries.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// Performs an action of the home store at `root` in a store of this node.
 ///
@@ -91,9 +91,7 @@ impl IsolatedAction<'_> {
         match &outcome {
             Ok(ActionOutcome::NewResult(outputs)) => self.publish_result(Some(outputs))?,
             Ok(ActionOutcome::CacheHit) => self.publish_result(None)?,
-            Err(_) if self.node.is_persistent && has_checkpoint(&work)? => {
-                self.home_work.mark_checkpoints_elsewhere()?
-            }
+            Err(_) if self.node.is_persistent && has_checkpoint(&work)? => self.home_work.mark_remote_checkpoints()?,
             // A check is refused before it becomes a job.
             Ok(ActionOutcome::Comparison(_)) | Err(_) => {}
         }
@@ -171,7 +169,7 @@ impl IsolatedAction<'_> {
     fn push(&self, record: &ActionRecord) -> Result<(), ActionFailure> {
         let cancellation = self.process.cancellation;
         let timeout = self.config.remotes.first().map_or(Duration::ZERO, |to| to.timeout * UPLOAD_TIMEOUT_FACTOR);
-        let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), LONGEST_PAUSE));
+        let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), MAX_BACKOFF));
         loop {
             let bundle = ResultBundle::of(&self.node.store, &self.files, record, true)?;
             if !bundle.has_files {
@@ -197,7 +195,7 @@ impl IsolatedAction<'_> {
                 return Err(ActionFailure::new(kind, message).hint(hint));
             }
             let _ = writeln!(std::io::stderr(), "not pushed yet: the remote `{remote}` {error}");
-            is_cancelled_within(cancellation, backoff.pause());
+            is_cancelled_within(cancellation, backoff.next_delay());
         }
     }
 

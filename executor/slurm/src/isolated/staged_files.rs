@@ -24,14 +24,14 @@ pub fn content(action: &ActionFile) -> BTreeMap<String, OutputRecord> {
     for (name, group) in &action.inputs {
         for input in group {
             if let Artifact::Output(output) = &input.artifact {
-                add(format!("{name} {}", input.label), OutputRecord { outside: None, ..output.clone() });
+                add(format!("{name} {}", input.label), OutputRecord { external: None, ..output.clone() });
             }
         }
     }
     for file in action.external_files() {
         let shape = OutputShape::File { extension: String::new() };
         let (digest, size, format) = (file.digest, file.stat.size, cwm_contract::Format::ANY);
-        add(file.path.display().to_string(), OutputRecord { digest, size, shape, format, outside: None });
+        add(file.path.display().to_string(), OutputRecord { digest, size, shape, format, external: None });
     }
     content
 }
@@ -48,7 +48,7 @@ impl StagedFiles {
     /// The disk refuses.
     pub fn of(store: &Store, action: &ActionFile) -> Result<StagedFiles, Error> {
         let below = store.folder("temporary");
-        let folder = tempfile::Builder::new().prefix(".cwm-outside-").tempdir_in(&below);
+        let folder = tempfile::Builder::new().prefix(".cwm-external-").tempdir_in(&below);
         let staged = StagedFiles { folder: folder.map_err(|error| Error::io("make a folder below", &below, error))? };
         for file in action.external_files() {
             let (object, at) = (store.object_path(&file.digest), staged.staged_path(&file.path));
@@ -88,8 +88,8 @@ impl StagedFiles {
     pub fn with_staged_paths(&self, registry: &Registry, mut action: ActionFile) -> Result<ActionFile, Error> {
         for input in action.inputs.values_mut().flatten() {
             match &mut input.artifact {
-                Artifact::Output(output) => output.outside = None,
-                Artifact::Outside(file) => *file = self.staged(file)?,
+                Artifact::Output(output) => output.external = None,
+                Artifact::External(file) => *file = self.staged(file)?,
             }
         }
         let files: Vec<&mut FileFingerprint> = match &mut action.body {
@@ -143,7 +143,7 @@ mod tests {
             parameters: BTreeMap::new(),
             inputs: BTreeMap::new(),
         };
-        let input = |snapshot| ActionInput { label: Label::stage("x"), artifact: Artifact::Outside(snapshot) };
+        let input = |snapshot| ActionInput { label: Label::stage("x"), artifact: Artifact::External(snapshot) };
         let group = vec![input(outside("/far/../off/a.pgn", "a")), input(outside("/off/b/a.pgn", "b"))];
         ActionFile {
             format: ACTION_FILE_FORMAT,

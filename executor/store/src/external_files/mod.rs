@@ -20,7 +20,7 @@ use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Stat, locked};
 
 /// The first line of the cache; the rest is a list in JSON.
-const FORMAT: &str = "cwm outside files 3\n";
+const FORMAT: &str = "cwm external files 1\n";
 
 /// Fingerprints by absolute path.
 type Entries = BTreeMap<PathBuf, FileFingerprint>;
@@ -49,7 +49,7 @@ struct CachedDigests {
 impl DigestCache {
     /// Returns the cache of the digests of `store`. A cache that cannot be read is replaced.
     pub fn of_store(store: &Store) -> DigestCache {
-        DigestCache::with(Some(store.root().join("outside.cache")), Box::new(SystemTime::now))
+        DigestCache::with(Some(store.root().join("external_files.cache")), Box::new(SystemTime::now))
     }
 
     /// Returns a cache that is in memory only.
@@ -141,7 +141,7 @@ impl DigestCache {
         }
         let after = Stat::from(&file.metadata().map_err(reading)?);
         if after != stat || length != stat.size {
-            return Err(FileError::refused(&path, "changed while it was read", "run again when it is complete"));
+            return Err(FileError::rejected(&path, "changed while it was read", "run again when it is complete"));
         }
         Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), is_stable })
     }

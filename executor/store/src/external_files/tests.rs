@@ -52,7 +52,7 @@ fn files(folder: &TempDir, clock: &FixedClock) -> DigestCache {
         asked.fetch_add(1, Ordering::SeqCst);
         UNIX_EPOCH + Duration::from_nanos(nanoseconds.load(Ordering::SeqCst))
     };
-    DigestCache::with(Some(folder.path().join("outside.cache")), Box::new(now))
+    DigestCache::with(Some(folder.path().join("external_files.cache")), Box::new(now))
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn nothing_is_written_into_a_folder_that_is_not_a_store() {
     files.digest(&path).unwrap();
     fs::remove_file(folder.path().join("format")).unwrap();
     assert!(!files.save());
-    assert!(!folder.path().join("outside.cache").exists());
+    assert!(!folder.path().join("external_files.cache").exists());
     // New entries are written as soon as there is a store.
     fs::write(folder.path().join("format"), "1\n").unwrap();
     assert!(files.save());
@@ -153,7 +153,7 @@ fn a_damaged_cache_is_made_anew_and_vouches_for_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "1. e4");
     let clock = FixedClock::after(&path, 2_000);
-    let cache = folder.path().join("outside.cache");
+    let cache = folder.path().join("external_files.cache");
     let first = files(&folder, &clock);
     first.digest(&path).unwrap();
     first.save();
@@ -164,7 +164,7 @@ fn a_damaged_cache_is_made_anew_and_vouches_for_nothing() {
         good[..good.len() - 2].to_vec(),
         b"\xff\xfe".to_vec(),
         Vec::new(),
-        b"cwm outside files 3\n".to_vec(),
+        b"cwm external files 1\n".to_vec(),
     ] {
         fs::write(&cache, &damaged).unwrap();
         let files = files(&folder, &clock);

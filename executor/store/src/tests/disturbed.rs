@@ -135,7 +135,7 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
     // The files that the kills left are in one folder and go with one call.
     assert_ne!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     let alone = store.lock_exclusive("test", || {}).unwrap();
-    let others = store.leftovers().unwrap().into_iter().map(|left| left.path).collect();
+    let others = store.stale_temporaries().unwrap().into_iter().map(|left| left.path).collect();
     store.move_garbage(&Garbage { others, ..Garbage::default() }, EvictionReason::Collected, &alone).unwrap();
     assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
 }

@@ -199,7 +199,7 @@ fn a_manifest_that_leaves_its_folder_is_refused() {
     let text = format!("cwm-folder 1\n[\"../../escape\",\"{}\",0,false]\n", Digest::of(b""));
     let digest = Digest::of(text.as_bytes());
     store.ingest(Path::new("-"), &mut text.as_bytes()).unwrap();
-    let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, outside: None };
+    let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, external: None };
     let error = store.path_of(&output, &crate::external_files::DigestCache::without_cache()).unwrap_err();
     assert!(error.to_string().contains("`..`"), "{error}");
     assert_eq!(names_in(&store.root().join("trees")), Vec::<String>::new());

@@ -16,7 +16,7 @@ fn counting_files(store: &Store, read: &Arc<AtomicU64>) -> DigestCache {
         read.fetch_add(1, Ordering::SeqCst);
         SystemTime::now() + Duration::from_secs(3600)
     };
-    DigestCache::with(Some(store.root().join("outside.cache")), Box::new(later))
+    DigestCache::with(Some(store.root().join("external_files.cache")), Box::new(later))
 }
 
 fn files(store: &Store) -> DigestCache {
@@ -24,10 +24,10 @@ fn files(store: &Store) -> DigestCache {
 }
 
 /// Returns the missing content of a record, and the number of files that were hashed; the digests are cached.
-fn missing_or_corrupt(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
+fn missing_or_damaged(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
     let read = Arc::default();
     let files = counting_files(store, &read);
-    let found = store.missing_or_corrupt(record, &files).unwrap();
+    let found = store.missing_or_damaged(record, &files).unwrap();
     files.save();
     (found, read.load(Ordering::SeqCst))
 }
@@ -71,7 +71,7 @@ fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
         let age = SystemTime::now().duration_since(metadata.modified().unwrap()).unwrap();
         assert!(age < Duration::from_secs(24 * 3600), "younger than what anybody deletes by age: {age:?}");
     }
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 0));
     let snapshot = store.snapshot(&record.outputs["folder"]).unwrap();
     store.verify_intact(&snapshot, &DigestCache::without_cache()).unwrap();
 }
@@ -94,13 +94,13 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         let error = store.verify_intact(&snapshot, &files(&store)).unwrap_err();
         assert_eq!(error.kind(), FileErrorKind::Damaged, "{error}");
 
-        let (found, _) = missing_or_corrupt(&store, &record);
+        let (found, _) = missing_or_damaged(&store, &record);
         assert_eq!(
             found.iter().map(|one| (one.output.as_str(), one.digest)).collect::<Vec<_>>(),
             [(output, of(before))]
         );
         assert!(MissingContent::describe(&found).contains("changed"));
-        let finding = store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        let finding = store.quarantine_damaged(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         assert_eq!(finding.path, object);
         assert_eq!(fs::read_to_string(finding.quarantined.unwrap()).unwrap(), after);
         assert!(
@@ -113,7 +113,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         );
 
         stored(&store, "a");
-        assert_eq!(missing_or_corrupt(&store, &record).0, []);
+        assert_eq!(missing_or_damaged(&store, &record).0, []);
         assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     }
 }
@@ -128,7 +128,7 @@ fn a_result_with_the_same_content_replaces_what_was_changed() {
     overwrite(&store.object_path(&record.outputs["folder"].digest), &manifest.replace('y', "z"));
     let other = stored(&store, "b");
     assert_eq!(other.outputs, record.outputs);
-    assert_eq!(missing_or_corrupt(&store, &record).0, []);
+    assert_eq!(missing_or_damaged(&store, &record).0, []);
     assert!(store.verify(None, |_, _| {}).unwrap().findings.is_empty());
     overwrite(&store.object_path(&of("hello")), "hallo");
     store.ingest(Path::new("a pipe"), &mut &b"hello"[..]).unwrap();
@@ -141,8 +141,8 @@ fn what_was_touched_is_hashed_once_and_stays_as_it_is() {
     let record = stored(&store, "a");
     let object = store.object_path(&of("hello"));
     fs::File::open(&object).unwrap().set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0), "it is remembered");
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 1));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 0), "it is remembered");
     // A stage that reads it now must not find another file at the end.
     let output = &record.outputs["text"];
     let before = store.snapshot(output).unwrap();
@@ -150,7 +150,7 @@ fn what_was_touched_is_hashed_once_and_stays_as_it_is() {
     assert_eq!(store.snapshot(output).unwrap(), before);
     // And once it is changed, it is not what is remembered.
     overwrite(&object, "hallo");
-    assert_eq!(missing_or_corrupt(&store, &record).0.len(), 1);
+    assert_eq!(missing_or_damaged(&store, &record).0.len(), 1);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn objects_of_one_size_that_changed_places_are_found() {
     fs::rename(&one, &aside).unwrap();
     fs::rename(&two, &one).unwrap();
     fs::rename(&aside, &two).unwrap();
-    let (found, _) = missing_or_corrupt(&store, &record);
+    let (found, _) = missing_or_damaged(&store, &record);
     assert_eq!(found.iter().filter(|missing| missing.damage.is_some()).count(), 2, "{found:?}");
 }
 
@@ -187,12 +187,12 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         let object = store.object_path(&digest);
         fs::remove_file(&object).unwrap();
         change(&object);
-        let (found, _) = missing_or_corrupt(&store, &record);
+        let (found, _) = missing_or_damaged(&store, &record);
         assert_eq!(found.len(), 1, "{number}: {found:?}");
         assert_eq!(found[0].digest, digest);
-        store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        store.quarantine_damaged(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         stored(&store, "a");
-        assert_eq!(missing_or_corrupt(&store, &record).0, []);
+        assert_eq!(missing_or_damaged(&store, &record).0, []);
     }
 }
 
@@ -201,12 +201,12 @@ fn what_was_put_right_meanwhile_is_not_set_aside() {
     let (_folder, store) = new_store();
     let record = stored(&store, "a");
     overwrite(&store.object_path(&of("hello")), "hallo");
-    let (found, _) = missing_or_corrupt(&store, &record);
+    let (found, _) = missing_or_damaged(&store, &record);
     stored(&store, "b");
-    assert_eq!(store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap(), None);
+    assert_eq!(store.quarantine_damaged(found[0].damage.as_ref().unwrap()).unwrap(), None);
     assert_eq!(fs::read_to_string(store.object_path(&of("hello"))).unwrap(), "hello");
     fs::remove_file(store.object_path(&of("hello"))).unwrap();
-    assert_eq!(store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap(), None);
+    assert_eq!(store.quarantine_damaged(found[0].damage.as_ref().unwrap()).unwrap(), None);
 }
 
 #[test]
@@ -218,13 +218,13 @@ fn an_object_changed_to_the_same_size_with_its_time_put_back_is_found() {
     let time = fs::metadata(&object).unwrap().modified().unwrap();
     overwrite(&object, "hallo");
     fs::File::open(&object).unwrap().set_modified(time).unwrap();
-    let (found, _) = missing_or_corrupt(&store, &record);
+    let (found, _) = missing_or_damaged(&store, &record);
     assert_eq!(found.iter().map(|one| one.digest).collect::<Vec<_>>(), [of("hello")]);
-    store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+    store.quarantine_damaged(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
     // The same content, newer than the record, is hashed once, and is right.
     stored(&store, "a");
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 1));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 0));
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn a_record_of_the_same_content_does_not_vouch_for_a_changed_object_with_its_tim
     fs::File::open(&object).unwrap().set_modified(time).unwrap();
     let second = stored(&store, "b");
     assert_eq!(fs::read_to_string(&object).unwrap(), "hello");
-    assert_eq!(missing_or_corrupt(&store, &second).0, []);
-    assert_eq!(missing_or_corrupt(&store, &first).0, []);
+    assert_eq!(missing_or_damaged(&store, &second).0, []);
+    assert_eq!(missing_or_damaged(&store, &first).0, []);
 }
 
 #[test]
@@ -249,10 +249,10 @@ fn an_object_with_another_mode_or_a_second_name_is_hashed_once_and_is_no_damage(
     await_tick(&store, &record);
     let object = store.object_path(&of("hello"));
     fs::set_permissions(&object, fs::Permissions::from_mode(0o400)).unwrap();
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 1));
     fs::hard_link(&object, folder.path().join("second")).unwrap();
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
-    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 1));
+    assert_eq!(missing_or_damaged(&store, &record), (vec![], 0));
 }
 
 #[test]
@@ -264,9 +264,9 @@ fn objects_of_a_copied_store_are_hashed_at_most_once() {
         let done = Command::new("cp").arg(flags).arg(store.root()).arg(&copy).status().unwrap();
         assert!(done.success());
         let copy = Store::at(&copy).unwrap();
-        let (missing, hashed) = missing_or_corrupt(&copy, &record);
+        let (missing, hashed) = missing_or_damaged(&copy, &record);
         assert!(missing.is_empty() && hashed <= 3, "cp {flags}: {hashed} {missing:?}");
-        assert_eq!(missing_or_corrupt(&copy, &record), (vec![], 0), "cp {flags}, once more");
+        assert_eq!(missing_or_damaged(&copy, &record), (vec![], 0), "cp {flags}, once more");
     }
 }
 
@@ -277,8 +277,8 @@ fn a_young_change_is_seen_as_well() {
     for _ in 0..2 {
         overwrite(&store.object_path(&of("hello")), "hallo");
         let files = DigestCache::of_store(&store);
-        assert_eq!(store.missing_or_corrupt(&record, &files).unwrap().len(), 1);
+        assert_eq!(store.missing_or_damaged(&record, &files).unwrap().len(), 1);
         overwrite(&store.object_path(&of("hello")), "hello");
-        assert_eq!(store.missing_or_corrupt(&record, &files).unwrap(), []);
+        assert_eq!(store.missing_or_damaged(&record, &files).unwrap(), []);
     }
 }

@@ -57,8 +57,8 @@ fn a_lock_file_removed_meanwhile_is_not_believed() {
     fs::remove_file(&path).unwrap();
     let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();
     // The lock of the old file is distinguished from that of the file at the path.
-    assert!(!super::super::locks::is_still_there(&path, &old.file));
-    assert!(super::super::locks::is_still_there(&path, &new.file));
+    assert!(!super::super::locks::still_exists(&path, &old.file));
+    assert!(super::super::locks::still_exists(&path, &new.file));
     drop(old);
     assert!(store.try_lock_key(&key("a"), "third").unwrap().is_none(), "the one who has the file that is there");
     drop(new);

@@ -188,10 +188,10 @@ impl Whole {
                     self.records.contains(&ActionRecord { evicted: None, ..found.clone() }),
                     "{done:?}: {found:?}"
                 );
-                let Ok(unusable) = store.missing_or_corrupt(&found, &files) else { continue };
+                let Ok(unusable) = store.missing_or_damaged(&found, &files) else { continue };
                 for missing in &unusable {
                     // With something in the place of the locks, the damage is reported, and nothing is moved.
-                    let aside = missing.damage.as_ref().map(|damage| store.quarantine_corrupt(damage));
+                    let aside = missing.damage.as_ref().map(|damage| store.quarantine_damaged(damage));
                     let is_told = |aside: Result<Option<Finding>>| aside.map_or(true, |found| found.is_some());
                     prop_assert!(aside.is_none_or(is_told), "{done:?}: {missing:?}");
                 }
@@ -214,7 +214,7 @@ impl Whole {
         let made = record_all(&store);
         for (made, before) in made.iter().zip(&self.records) {
             prop_assert_eq!(&made.outputs, &before.outputs, "{:?}", done);
-            prop_assert!(store.missing_or_corrupt(made, &files).unwrap().is_empty(), "{done:?}");
+            prop_assert!(store.missing_or_damaged(made, &files).unwrap().is_empty(), "{done:?}");
             self.reads_right(&store, made, &files, true, done)?;
         }
         let last = store.verify(None, |_, _| {}).unwrap();

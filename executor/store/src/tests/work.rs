@@ -11,7 +11,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     assert!(!work.path.exists());
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
     work.prepare(1).unwrap();
-    assert_eq!(names_in(&work.path), ["action.json", "keep", "out", "tmp"]);
+    assert_eq!(names_in(&work.path), ["action.json", "checkpoints", "out", "tmp"]);
     for folder in [work.out(), work.tmp(), work.checkpoint_folder()] {
         fs::create_dir(folder.join("deep")).unwrap();
         fs::write(folder.join("deep/half-written"), "x").unwrap();
@@ -21,7 +21,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     // A stage may leave folders that even their owner cannot write.
     fs::set_permissions(work.out().join("deep"), fs::Permissions::from_mode(0o555)).unwrap();
     work.prepare(1).unwrap();
-    assert_eq!(names_in(&work.path), ["action.json", "keep", "out", "tmp"]);
+    assert_eq!(names_in(&work.path), ["action.json", "checkpoints", "out", "tmp"]);
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
     assert_eq!(fs::read_to_string(work.checkpoint_folder().join("deep/half-written")).unwrap(), "x");
@@ -49,11 +49,11 @@ fn what_was_kept_in_another_store_is_known_until_the_next_start() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
     work.prepare(1).unwrap();
-    assert!(!work.has_checkpoints_elsewhere());
-    work.mark_checkpoints_elsewhere().unwrap();
-    assert!(work.has_checkpoints_elsewhere() && work.checkpoints().unwrap().is_empty());
+    assert!(!work.has_remote_checkpoints());
+    work.mark_remote_checkpoints().unwrap();
+    assert!(work.has_remote_checkpoints() && work.checkpoints().unwrap().is_empty());
     work.prepare(2).unwrap();
-    assert!(!work.has_checkpoints_elsewhere());
+    assert!(!work.has_remote_checkpoints());
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl LabelPredictions {
             return Err(wrong("there are no rows".to_owned())
                 .hint("the stage `evaluate` writes predictions with `keep_predictions: true`"));
         }
-        let mut beliefs = HashMap::new();
+        let mut predictions = HashMap::new();
         for batch in builder.build().map_err(|error| wrong(error.to_string()))? {
             let batch = batch.map_err(|error| wrong(error.to_string()))?;
             let (ids, plies) = (column(&batch, "id", &DataType::Utf8), column(&batch, "t", &DataType::UInt64));
@@ -57,12 +57,12 @@ impl LabelPredictions {
                     let class = classes[label];
                     return Err(wrong(format!("game `{id}`, t {t}: {class} is no class of label {label}")));
                 }
-                if beliefs.insert(place.clone(), classes).is_some() {
+                if predictions.insert(place.clone(), classes).is_some() {
                     return Err(wrong(format!("game `{id}`, t {t} has two rows")));
                 }
             }
         }
-        Ok(LabelPredictions(beliefs))
+        Ok(LabelPredictions(predictions))
     }
 
     /// The response to an item, as it follows from the believed board by these keys: empty if there is no board without both kings.

@@ -46,15 +46,15 @@ impl<'c> Player<'c> {
             "random" => Ok(Player::Random(config.seed)),
             "rules" => Ok(Player::Rules(config.keys())),
             "engine" => Ok(Player::Engine(config)),
-            "believed" => {
-                let beliefs = LabelPredictions::read(context.input("predictions")?, items)?;
-                Ok(Player::WorldModel(beliefs, config.keys()))
+            "world_model" => {
+                let predictions = LabelPredictions::read(context.input("predictions")?, items)?;
+                Ok(Player::WorldModel(predictions, config.keys()))
             }
             other => Err(Failure::internal(format!("`{other}` is no player of these"))),
         }
     }
 
-    /// All that its answers depend on beside the item; of `believed` without the predictions, which are in the stage's key.
+    /// All that its answers depend on beside the item; of `world_model` without the predictions, which are in the stage's key.
     ///
     /// # Errors
     /// The engine's program cannot be read.
@@ -63,7 +63,7 @@ impl<'c> Player<'c> {
             Player::Oracle => "oracle".to_owned(),
             Player::Random(seed) => format!("random {seed}"),
             Player::Rules(keys) => format!("rules {keys:?}"),
-            Player::WorldModel(_, keys) => format!("believed {keys:?}"),
+            Player::WorldModel(_, keys) => format!("world_model {keys:?}"),
             Player::Engine(config) => {
                 let engine = match &config.engine {
                     Some(program) => format!("{} {}", cwm_uci::digest(&program.0)?, config.nodes),
@@ -122,7 +122,7 @@ pub fn answer(
                 _ if item.task().is_none() => None,
                 (Player::Random(seed), _) => Some(terminal_line(&answer_at_random(item, *seed, sample)?)),
                 (Player::Rules(keys), _) => Some(terminal_line(&by_rules(item, *keys)?)),
-                (Player::WorldModel(beliefs, keys), _) => beliefs.answer(item, *keys)?,
+                (Player::WorldModel(predictions, keys), _) => predictions.answer(item, *keys)?,
                 (Player::Engine(_), Some(engine)) => Some(terminal_line(&engine.answer(item)?)),
                 (Player::Engine(_), None) => return Err(Failure::internal("no engine was started")),
             };

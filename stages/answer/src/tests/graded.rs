@@ -188,7 +188,7 @@ fn results_from_before_samples_keep_their_keys() {
         values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         Answer.unused_parameters(&values)
     };
-    for player in ["server", "oracle", "random", "rules", "engine", "believed"] {
+    for player in ["server", "oracle", "random", "rules", "engine", "world_model"] {
         let unused = unused(&[("player", text(player))]);
         assert!(unused.contains(&"samples"), "{player}");
         assert_eq!(unused.contains(&"temperature"), player != "server", "{player}");

@@ -1,6 +1,5 @@
 //! The stage as a whole, with scripted players, and with a server that misbehaves.
 
-mod believed;
 mod engines;
 mod faults;
 mod golden;
@@ -9,6 +8,7 @@ mod kills;
 mod players;
 mod resume;
 mod serving;
+mod world_model;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

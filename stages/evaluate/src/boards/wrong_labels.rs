@@ -8,10 +8,10 @@ use cwm_models::{DeviceWeights, ForwardPass, Network};
 /// if one of its logits is NaN.
 pub type WrongLabels = Vec<(u8, Option<u8>)>;
 
-/// The labels in which `believed` differs from `labels`, both [75].
-pub fn wrong_labels(believed: &[u8], labels: &[u8]) -> WrongLabels {
+/// The labels in which `predicted` differs from `labels`, both [75].
+pub fn wrong_labels(predicted: &[u8], labels: &[u8]) -> WrongLabels {
     let differ = |&(_, (predicted, truth)): &(usize, (&u8, &u8))| predicted != truth;
-    let pairs = believed.iter().zip(labels).enumerate().filter(differ);
+    let pairs = predicted.iter().zip(labels).enumerate().filter(differ);
     pairs.map(|(label, (&predicted, _))| (label as u8, Some(predicted))).collect()
 }
 
@@ -29,8 +29,8 @@ fn wrong_of_logits(logits: &[f32], labels: &[u8], right: u128) -> WrongLabels {
         let logits = &logits[start..start + classes];
         let others = (0..classes).filter(|&class| class != usize::from(truth));
         let largest = others.reduce(|best, class| if logits[class] > logits[best] { class } else { best });
-        let believed = largest.filter(|_| !logits.iter().any(|logit| logit.is_nan()));
-        wrong.push((label as u8, believed.map(|class| class as u8)));
+        let predicted = largest.filter(|_| !logits.iter().any(|logit| logit.is_nan()));
+        wrong.push((label as u8, predicted.map(|class| class as u8)));
     }
     wrong
 }
@@ -81,12 +81,12 @@ mod tests {
         let right = PositionScore::new(logits, labels).right;
         let wrong = wrong_of_logits(logits, labels, right);
         assert_eq!(bits(&wrong), !right & ((1 << LABELS) - 1));
-        for &(label, believed) in &wrong {
+        for &(label, predicted) in &wrong {
             let (start, classes) = SPANS[usize::from(label)];
             let of = &logits[start..start + classes];
             // None is at least as large as a NaN.
             let largest = of.iter().position(|one| of.iter().all(|other| one >= other));
-            assert_eq!(believed.map(usize::from), largest, "label {label}");
+            assert_eq!(predicted.map(usize::from), largest, "label {label}");
         }
         wrong
     }
@@ -126,18 +126,18 @@ mod tests {
         decomposed(|| {
             let both = batch(&[1, 0]);
             let scores = score(&network, &device_weights, &both);
-            let believed = find_wrong_labels(&network, &device_weights, &both, &scores, &[0, 1]);
+            let predicted = find_wrong_labels(&network, &device_weights, &both, &scores, &[0, 1]);
             for (place, length) in [(0, 6), (1, 3)] {
-                assert_eq!(believed[place].len(), length);
-                for (wrong, score) in believed[place].iter().zip(&scores[place]) {
+                assert_eq!(predicted[place].len(), length);
+                for (wrong, score) in predicted[place].iter().zip(&scores[place]) {
                     assert_eq!(bits(wrong), !score.right & ((1 << LABELS) - 1));
                     assert!(wrong.len() > 10, "a model without training believes little");
                 }
             }
-            assert_eq!(find_wrong_labels(&network, &device_weights, &both, &scores, &[1]), believed[1..]);
+            assert_eq!(find_wrong_labels(&network, &device_weights, &both, &scores, &[1]), predicted[1..]);
             let alone = batch(&[0]);
             let scores = score(&network, &device_weights, &alone);
-            assert_eq!(find_wrong_labels(&network, &device_weights, &alone, &scores, &[0]), believed[1..]);
+            assert_eq!(find_wrong_labels(&network, &device_weights, &alone, &scores, &[0]), predicted[1..]);
         });
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_answers::{Answer, AnswersWriter, Run};
 use cwm_contract::Label;
-use cwm_reasoning::{JudgeReader, Opinion};
+use cwm_reasoning::{JudgeReader, JudgeScores};
 use serde_json::json;
 
 use super::*;
@@ -87,7 +87,7 @@ fn every_answer_to_an_item_of_reasoning_is_judged() {
     assert_eq!((text("of"), text("task")), ("reasoning_predict_move_0001", "reasoning_predict_move"));
     assert!(second.question.contains("Question 1?") && second.metadata.get("sample") == Some(&json!(0)));
     let quality = "<answer>{'efficacy': 1, 'efficiency': 2, 'faithfulness': 3}</answer>";
-    assert_eq!(JudgeReader::new(&found[0]).unwrap().read(quality), Some(Opinion::Quality([1, 2, 3])));
+    assert_eq!(JudgeReader::new(&found[0]).unwrap().read(quality), Some(JudgeScores::Quality([1, 2, 3])));
 }
 
 /// The number of judged answers is bounded: the same items of each run.

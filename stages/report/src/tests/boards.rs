@@ -101,7 +101,7 @@ fn games_stand_once_and_models_by_the_names_of_the_tables() {
     assert_eq!(data["tests"], json!(["Held-out games", "Random-uniform games"]));
     let ids: Vec<_> = data["games"].as_array().unwrap().iter().map(|game| game["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["held_out-0", "random_uniform-0", "held_out-1", "random_uniform-1"]);
-    assert_eq!(data["beliefs"].as_array().unwrap().len(), 8);
+    assert_eq!(data["predictions"].as_array().unwrap().len(), 8);
     assert!(page.contains("<a href=\"#boards\">"));
 }
 
@@ -111,12 +111,12 @@ fn what_does_not_fit_is_left_out_whole_and_said() {
     let report = run(with_boards(folder.path()).with("board_bytes", Value::Int(2_500))).unwrap();
     let page = read(&report, "index.html");
     let data = embedded(&page);
-    let shown = data["beliefs"].as_array().unwrap().len();
+    let shown = data["predictions"].as_array().unwrap().len();
     assert!((1..8).contains(&shown), "{shown}");
     let said = format!("Left out, since the page takes 2,500 bytes of boards: {} of 8 boards,", 8 - shown);
     assert!(page.contains(&said), "{said}");
     // In order: the first games before the second.
-    let first = &data["beliefs"][0];
+    let first = &data["predictions"][0];
     assert_eq!(
         (&first["model"], &first["game"], &data["games"][0]["id"]),
         (&json!(0), &json!(0), &json!("held_out-0"))

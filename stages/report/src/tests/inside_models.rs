@@ -48,8 +48,8 @@ fn all() -> Vec<Finding> {
             .name("eta", "0.5")
             .name("original", "8/8/8/8/8/8/4P3/8")
             .name("edited", "8/8/8/8/8/8/8/8")
-            .name("believed_before", "8/8/8/8/8/8/4P3/8")
-            .name("believed_after", "8/8/8/8/8/8/4q3/8")
+            .name("predicted_before", "8/8/8/8/8/8/4P3/8")
+            .name("predicted_after", "8/8/8/8/8/8/4q3/8")
             .value("before_e4", 0.5)
             .value("after_e4", 0.125),
     ]

@@ -6,10 +6,10 @@ use cwm_models::device;
 use cwm_models::families::FAMILIES;
 
 use super::network;
-use crate::track::follower::Follower;
+use crate::track::follower::GamePredictor;
 
 /// The logits after each token.
-fn read(follower: &mut Follower<'_>, tokens: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {
+fn read(follower: &mut GamePredictor<'_>, tokens: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {
     let mut all = Vec::new();
     follower.read(tokens, &mut |logits| {
         all.push(logits.to_vec());
@@ -28,12 +28,12 @@ fn recurrent_memory_stays_as_it_is_over_ten_thousand_moves() {
         }
         let weights = network.initial_weights(1);
         let device = device::cpu();
-        let mut follower = Follower::new(&network, &weights, &device);
-        let bytes = |follower: &Follower<'_>| match follower {
-            Follower::Recurrent { memory, .. } => {
+        let mut follower = GamePredictor::new(&network, &weights, &device);
+        let bytes = |follower: &GamePredictor<'_>| match follower {
+            GamePredictor::Recurrent { memory, .. } => {
                 memory.0.iter().map(|array| array.capacity() * size_of::<f32>()).sum::<usize>()
             }
-            Follower::Whole { .. } => panic!("{} keeps all tokens", family.name),
+            GamePredictor::Whole { .. } => panic!("{} keeps all tokens", family.name),
         };
         read(&mut follower, &[START]).unwrap();
         let before = bytes(&follower);
@@ -55,7 +55,7 @@ fn a_model_that_reads_whole_games_says_when_one_is_too_long() {
     let network = network("transformer", "d2/l1");
     let weights = network.initial_weights(1);
     let device = device::cpu();
-    let mut follower = Follower::new(&network, &weights, &device);
+    let mut follower = GamePredictor::new(&network, &weights, &device);
     assert_eq!(read(&mut follower, &[START]).unwrap().len(), 1);
     let error = read(&mut follower, &vec![token("g1f3"); 4_096]).unwrap_err();
     assert!(error.message.contains("more than 4095 plies"), "{}", error.message);
@@ -70,8 +70,10 @@ fn a_move_is_reported_before_the_next_is_read_however_many_come_at_once() {
         let network = network(family.name, "d64/l1");
         let weights = network.initial_weights(1);
         let device = device::cpu();
-        let follower = || Follower::new(&network, &weights, &device);
-        let (Follower::Recurrent { .. }, mut one, mut all) = (follower(), follower(), follower()) else { continue };
+        let follower = || GamePredictor::new(&network, &weights, &device);
+        let (GamePredictor::Recurrent { .. }, mut one, mut all) = (follower(), follower(), follower()) else {
+            continue;
+        };
         let apart: Vec<Vec<f32>> = tokens[..2].iter().flat_map(|&token| read(&mut one, &[token]).unwrap()).collect();
         let mut told = Vec::new();
         let stopped = all.read(&tokens, &mut |logits| {
@@ -80,7 +82,7 @@ fn a_move_is_reported_before_the_next_is_read_however_many_come_at_once() {
         });
         assert_eq!((stopped.unwrap_err().message.as_str(), told), ("enough", apart), "{}", family.name);
         match (&one, &all) {
-            (Follower::Recurrent { memory: one, .. }, Follower::Recurrent { memory: all, .. }) => {
+            (GamePredictor::Recurrent { memory: one, .. }, GamePredictor::Recurrent { memory: all, .. }) => {
                 assert!(one == all, "{}: more was read than was told", family.name);
             }
             _ => panic!("{} forgot that it has a memory", family.name),

@@ -18,7 +18,7 @@ use super::Family;
 use crate::heads::HeadInit;
 use crate::incremental::Incremental;
 use crate::layers::{Embedding, LayerNorm};
-use crate::ops::attention::{Earlier, Layout, Mask, Rotation, Shape, attention, continued};
+use crate::ops::attention::{EarlierSteps, Layout, Mask, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope, Slot};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -112,12 +112,12 @@ impl Incremental for Gpt {
         site: usize,
         mut x: Tensor<2>,
         tokens: &Tokens,
-        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        earlier: &dyn Fn(usize) -> Option<EarlierSteps>,
         keep: &mut dyn FnMut(Tensor<2>),
     ) -> Tensor<2> {
         let Settings { mask, heads, head_width, .. } = self.settings;
         let shape = Shape::new(tokens, heads, head_width).masked(mask);
-        let still = Rotation::new(Layout::Still, tokens.time(), head_width);
+        let still = Rotation::new(Layout::None, tokens.time(), head_width);
         for (i, block) in self.blocks.iter().enumerate().skip(site) {
             let attend = |qkv: Tensor<2>| {
                 keep(qkv.clone());

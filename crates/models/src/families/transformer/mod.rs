@@ -10,7 +10,7 @@ use crate::architecture::{OptionSpec, OptionValues};
 use crate::heads::HeadInit;
 use crate::incremental::Incremental;
 use crate::layers::{Embedding, RmsNorm};
-use crate::ops::attention::{Earlier, Layout, Rotation, Shape, attention, continued};
+use crate::ops::attention::{EarlierSteps, Layout, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope};
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
@@ -120,15 +120,15 @@ impl Incremental for Transformer {
         site: usize,
         mut x: Tensor<2>,
         tokens: &Tokens,
-        earlier: &dyn Fn(usize) -> Option<Earlier>,
+        earlier: &dyn Fn(usize) -> Option<EarlierSteps>,
         keep: &mut dyn FnMut(Tensor<2>),
     ) -> Tensor<2> {
         let shape = Shape::new(tokens, self.heads, self.head_width);
-        let still = Rotation::new(Layout::Still, tokens.time(), self.head_width);
+        let still = Rotation::new(Layout::None, tokens.time(), self.head_width);
         // The steps before are the same for all blocks.
         let positions = match self.blocks.get(site).and_then(|_| earlier(site)) {
             None => tokens.positions(),
-            Some(Earlier { after, .. }) => tokens.positions_behind(after.iter().map(|after| after.steps)),
+            Some(EarlierSteps { after, .. }) => tokens.positions_behind(after.iter().map(|after| after.steps)),
         };
         let last = positions.ids().iter().copied().max().unwrap_or(0) as usize;
         let rotation = Rotation::new(self.layout, last + 1, self.head_width);

@@ -26,7 +26,7 @@ pub struct ContinuationPoint {
 
 /// The steps before those of a batch.
 #[derive(Clone, Debug)]
-pub struct Earlier {
+pub struct EarlierSteps {
     /// Their queries, keys and values: [sequences * time, 3 * width].
     pub qkv: Tensor<2>,
     /// Steps of each of these sequences, padding included.
@@ -36,10 +36,10 @@ pub struct Earlier {
 }
 
 /// As [`super::attention`] for the steps of `qkv`, each of which sees all earlier ones of its sequence too. Without gradients.
-pub fn continued(qkv: Tensor<2>, earlier: Earlier, shape: Shape, precision: Precision) -> Tensor<2> {
+pub fn continued(qkv: Tensor<2>, earlier: EarlierSteps, shape: Shape, precision: Precision) -> Tensor<2> {
     match implementation(&qkv.device()) {
         Implementation::Cpu => {
-            let Earlier { qkv: before, time, after } = earlier;
+            let EarlierSteps { qkv: before, time, after } = earlier;
             apply([qkv.into(), Operand::from(before)], ContinuedKernel { time, after, shape, precision })
         }
         _ => decompose(qkv, earlier, &shape, precision),
@@ -123,7 +123,7 @@ fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut
 }
 
 /// The same in Burn's operations.
-fn decompose(qkv: Tensor<2>, earlier: Earlier, shape: &Shape, precision: Precision) -> Tensor<2> {
+fn decompose(qkv: Tensor<2>, earlier: EarlierSteps, shape: &Shape, precision: Precision) -> Tensor<2> {
     let Shape { time, heads, head_width, .. } = *shape;
     let batch = shape.lengths.len();
     let most = earlier.after.iter().map(|after| after.steps).max().unwrap_or(0);

@@ -21,7 +21,7 @@ use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Operand, apply};
 use crate::{Precision, Tokens};
 
-pub use self::continued::{ContinuationPoint, Earlier, continued};
+pub use self::continued::{ContinuationPoint, EarlierSteps, continued};
 pub use self::rotation::{Layout, Rotation};
 
 /// The steps that a step sees.

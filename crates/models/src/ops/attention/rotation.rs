@@ -16,7 +16,7 @@ pub enum Layout {
     /// Su et al. 2021 in the two-halves layout: channels j and j + D/2 turn together with frequency j.
     Standard,
     /// Nothing turns.
-    Still,
+    None,
 }
 
 /// Factors for each position and channel: y_j = x_j cosine_j + x_partner(j) sine_j.
@@ -37,11 +37,11 @@ impl Rotation {
         let half = head_width / 2;
         let partner = |j: usize| match layout {
             Layout::Upstream => j ^ 1,
-            Layout::Standard | Layout::Still => (j + half) % head_width,
+            Layout::Standard | Layout::None => (j + half) % head_width,
         };
         // PyTorch computes frequencies and angles in f32; so do we, to agree in the last digits.
         let frequency = |j: usize| match layout {
-            Layout::Still => 0.0,
+            Layout::None => 0.0,
             _ => (1.0 / BASE.powf((j % half) as f64 * 2.0 / head_width as f64)) as f32,
         };
         let frequencies: Vec<f32> = (0..head_width).map(frequency).collect();
@@ -80,7 +80,7 @@ impl Rotation {
     /// Turns `x` [head width] at position `t` into `y`.
     #[inline(always)]
     pub fn rotate(&self, t: usize, x: &[f32], y: &mut [f32]) {
-        if self.layout == Layout::Still {
+        if self.layout == Layout::None {
             y.copy_from_slice(x);
             return;
         }
@@ -96,7 +96,7 @@ impl Rotation {
         let (cosines, sines) = self.at(t);
         for (j, &g) in gradient.iter().enumerate() {
             into[j] += g * cosines[j];
-            if self.layout != Layout::Still {
+            if self.layout != Layout::None {
                 into[self.partners[j]] += g * sines[j];
             }
         }
@@ -137,7 +137,7 @@ impl Rotation {
         match self.layout {
             Layout::Upstream => Some(x.reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape)),
             Layout::Standard => Some(x.reshape([parts, time, 2, width / 2]).flip([2]).reshape(shape)),
-            Layout::Still => None,
+            Layout::None => None,
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn each_row_turns_by_its_position_to_the_bit() {
-        for layout in [Layout::Upstream, Layout::Standard, Layout::Still] {
+        for layout in [Layout::Upstream, Layout::Standard, Layout::None] {
             let (rotation, positions) = (Rotation::new(layout, 9, 6), [8, 0, 3, 3]);
             let x = crate::testing::random::<3>([4, 2, 6], 1, 1.0);
             let found = crate::testing::values(&rotation.rotate_rows(x.clone(), &positions));

@@ -67,8 +67,8 @@ fn both_forms_equal_the_reference_and_so_do_their_gradients() {
         (Layout::Upstream, Mask::Causal, None),
         (Layout::Standard, Mask::Causal, None),
         (Layout::Upstream, Mask::Causal, Some(rng)),
-        (Layout::Still, Mask::Causal, None),
-        (Layout::Still, Mask::None, None),
+        (Layout::None, Mask::Causal, None),
+        (Layout::None, Mask::None, None),
         (Layout::Standard, Mask::None, Some(rng)),
     ] {
         let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
@@ -170,9 +170,9 @@ mod gpu {
         agrees(&[], 6, Layout::Upstream, None, Precision::Fp32);
         agrees(&[19, 1], 72, Layout::Standard, Some(dropout), Precision::Fp32);
         // Nothing turns; and heads that the kernels do not do.
-        agrees(&[3, 70, 29], 16, Layout::Still, Some(dropout), Precision::Fp32);
-        agrees(&[9, 1, 5], 7, Layout::Still, None, Precision::Fp32);
-        agrees_under(Mask::None, &[70, 33, 1, 64, 65], 8, Layout::Still, Some(dropout), Precision::Fp32);
+        agrees(&[3, 70, 29], 16, Layout::None, Some(dropout), Precision::Fp32);
+        agrees(&[9, 1, 5], 7, Layout::None, None, Precision::Fp32);
+        agrees_under(Mask::None, &[70, 33, 1, 64, 65], 8, Layout::None, Some(dropout), Precision::Fp32);
         agrees_under(Mask::None, &[130, 2], 32, Layout::Upstream, None, Precision::Fp32);
     }
 

@@ -1,9 +1,9 @@
 //! Truths against the published keys and against golden data of an independent program (python-chess).
 
-mod believed;
 mod invariants;
 mod notes;
 mod positions;
+mod predicted;
 mod published;
 mod scripted;
 

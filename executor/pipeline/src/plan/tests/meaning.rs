@@ -210,7 +210,7 @@ fn a_command_reads_what_is_bare_as_in_and_writes_out() {
     let b = cell(&plan, "b");
     assert_eq!(b.values.keys().cloned().collect::<Vec<_>>(), ["a", "run", "shell"]);
     assert_eq!(b.values["shell"].to_string(), "[bash, -euo, pipefail, -c]");
-    assert_eq!((b.given["a"].place.line, b.given["a"].place.column), (4, 52));
+    assert_eq!((b.explicit["a"].place.line, b.explicit["a"].place.column), (4, 52));
     let Body::Command(command) = &cell(&plan, "a").body else { panic!() };
     assert_eq!(command.env, ["CUDA_HOME", "LANG"]);
 }

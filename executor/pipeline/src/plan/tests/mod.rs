@@ -47,8 +47,8 @@ fn inputs(plan: &Plan, cell: &Cell) -> String {
             .sources
             .iter()
             .map(|source| match &source.from {
-                super::Origin::File(path) => format!("{} = {}", source.label, path.display()),
-                super::Origin::Cell { index, port } => {
+                super::ArtifactOrigin::File(path) => format!("{} = {}", source.label, path.display()),
+                super::ArtifactOrigin::Cell { index, port } => {
                     format!("{} = {}.{port}", source.label, plan.cells[*index].label)
                 }
             })

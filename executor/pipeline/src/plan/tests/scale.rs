@@ -30,9 +30,9 @@ fn a_chain_of_thousands_of_stages_is_no_deep_recursion() {
         ));
     }
     assert_eq!(plan(&text).cells.len(), 5_000);
-    let circle = text.replace("s0: { stage: command,", "s0: { stage: command, each: s4999,");
+    let cycle = text.replace("s0: { stage: command,", "s0: { stage: command, each: s4999,");
     assert_eq!(
-        plan_with(&circle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("cycle")).count(),
+        plan_with(&cycle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("cycle")).count(),
         1
     );
 }

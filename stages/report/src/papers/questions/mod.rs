@@ -108,7 +108,7 @@ fn warnings(measured: &Measurements) -> Vec<String> {
             "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
         );
     }
-    let scripted = ["oracle", "random", "rules", "engine", "believed"];
+    let scripted = ["oracle", "random", "rules", "engine", "world_model"];
     let is_scripted =
         |player: &&measured::MeasuredRun| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
     if measured.players.iter().any(|player| is_scripted(&player)) {

@@ -49,15 +49,15 @@ fn every_ply_shows_what_is_believed_beside_what_is_true() {
     focus(&mut browser, "view");
     for (t, labels) in labels(&MOVES).iter().enumerate() {
         let wrong = wrong(t, labels);
-        let mut believed: Vec<Option<u8>> = labels.iter().map(|&class| Some(class)).collect();
-        wrong.iter().for_each(|&(label, class)| believed[usize::from(label)] = class);
+        let mut predicted: Vec<Option<u8>> = labels.iter().map(|&class| Some(class)).collect();
+        wrong.iter().for_each(|&(label, class)| predicted[usize::from(label)] = class);
         let read = |class: Option<u8>| class.map_or('?', |class| PIECES.as_bytes()[usize::from(class)] as char);
         let (said, truth): (String, String) =
-            (0..64).map(|square| (read(believed[square]), read(Some(labels[square])))).unzip();
+            (0..64).map(|square| (read(predicted[square]), read(Some(labels[square])))).unzip();
         assert_eq!(squares(&mut browser, "true"), truth, "ply {t}");
-        assert_eq!(squares(&mut browser, "believed"), said, "ply {t}");
+        assert_eq!(squares(&mut browser, "predicted"), said, "ply {t}");
         let places: Vec<u8> = wrong.iter().map(|(label, _)| *label).filter(|label| *label < 64).collect();
-        assert_eq!(marked(&mut browser, "believed"), json!(places), "ply {t}");
+        assert_eq!(marked(&mut browser, "predicted"), json!(places), "ply {t}");
         assert_eq!(marked(&mut browser, "true"), json!(places), "ply {t}");
         // The eleven others, of which each is marked that is wrong.
         let crossed = browser.eval(

@@ -212,7 +212,7 @@ impl Kernel<9> for Scan {
                     (&gathered.k, &mut found.k, &mut *for_keys, &mut *for_key_bias),
                     (&gathered.q, &mut found.q, &mut *for_queries, &mut *for_query_bias),
                 ] {
-                    turn_rows_back(turned, gradient, ranks, size.state, rotations, &mut for_angles);
+                    rotate_rows_backward(turned, gradient, ranks, size.state, rotations, &mut for_angles);
                     let for_source = &mut for_source[rows.start * all_keys..rows.end * all_keys];
                     add_rows(gradient, for_source, &mut for_bias[head * all_keys..(head + 1) * all_keys]);
                 }
@@ -258,7 +258,7 @@ fn rotate_rows<'a, S: macerator::Simd>(
 
 /// From the gradient of turned rows to that of the rows, in place; adds that of the angles [steps, angles] to `slopes`.
 #[macerator::with_simd]
-fn turn_rows_back<'a, S: macerator::Simd>(
+fn rotate_rows_backward<'a, S: macerator::Simd>(
     turned: &[f32],
     gradient: &mut [f32],
     ranks: usize,

@@ -112,7 +112,7 @@ impl Attention {
     fn vector(&self) -> usize {
         let whole = match self.rotation.layout() {
             Layout::Upstream => self.shape.head_width,
-            Layout::Standard | Layout::Still => self.shape.head_width / 2,
+            Layout::Standard | Layout::None => self.shape.head_width / 2,
         };
         [4, 2].into_iter().find(|size| whole.is_multiple_of(*size)).unwrap_or(1)
     }

@@ -1,11 +1,11 @@
-// What was embedded: games with their truth, and what each model believes of them (docs/design/report.md).
+// What was embedded: games with their truth, and what each model predicts of them (docs/design/report.md).
 const LABELS = 75;
 const SQUARES = 64;
 const NAMES = "abcdefgh";
 
 const toBytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 
-// The 75 classes of each position, null where nothing is believed. What is stored are pairs of label and class for what
+// The 75 classes of each position, null where nothing is predicted. What is stored are pairs of label and class for what
 // differs from the position before, with their number before them.
 const positionsOf = (text) => {
   const bytes = toBytes(text);

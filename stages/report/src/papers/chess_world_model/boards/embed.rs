@@ -33,7 +33,7 @@ struct Data<'a> {
     models: Vec<&'a str>,
     tests: Vec<String>,
     games: Vec<GameData<'a>>,
-    beliefs: Vec<ModelData<'a>>,
+    predictions: Vec<ModelData<'a>>,
 }
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ pub(crate) fn embed(boards: &[PredictedGame], limit: u64) -> Result<Option<Widge
     order.sort_by(|(a, at), (b, bt)| at.cmp(bt).then_with(|| a.cell.cmp(&b.cell)));
 
     let mut games: Vec<(usize, &Game)> = Vec::new();
-    let mut beliefs: Vec<ModelData<'_>> = Vec::new();
+    let mut predictions: Vec<ModelData<'_>> = Vec::new();
     let mut bytes = 0;
     for (board, (_, test, model)) in &order {
         // Scored on the same games, most often.
@@ -96,10 +96,10 @@ pub(crate) fn embed(boards: &[PredictedGame], limit: u64) -> Result<Option<Widge
             games.push((*test, &board.game));
         }
         let PredictedGame { cell, labels, loss, .. } = board;
-        beliefs.push(ModelData { model: *model, game, cell, labels, loss: loss.as_deref() });
+        predictions.push(ModelData { model: *model, game, cell, labels, loss: loss.as_deref() });
     }
-    let shown = beliefs.len();
-    let shown_models: BTreeSet<_> = beliefs.iter().map(|belief| belief.model).collect();
+    let shown = predictions.len();
+    let shown_models: BTreeSet<_> = predictions.iter().map(|prediction| prediction.model).collect();
     let sentence = format!(
         "Predictions of {} after each move of {}, beside the true positions.",
         plural(shown_models.len(), "model"),
@@ -120,7 +120,7 @@ pub(crate) fn embed(boards: &[PredictedGame], limit: u64) -> Result<Option<Widge
         models: names.iter().map(String::as_str).collect(),
         tests: tests.iter().map(|test| test.to_string()).collect(),
         games,
-        beliefs,
+        predictions,
     };
     let json = if shown == 0 { "null".to_owned() } else { embedded_json(&data)? };
     let html = View { json, shown: sentence, left_out }

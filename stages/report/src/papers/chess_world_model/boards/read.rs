@@ -103,8 +103,8 @@ fn board(input: &GroupInput, line: &str) -> Result<PredictedGame, String> {
     let texts = |texts: &[String]| texts.iter().map(|text| escape_controls(text)).collect();
     let labels: Vec<Vec<Option<u8>>> =
         line.labels.iter().map(|labels| labels.iter().copied().map(Some).collect()).collect();
-    let mut believed = labels.clone();
-    for (labels, wrong) in believed.iter_mut().zip(&line.wrong) {
+    let mut predicted = labels.clone();
+    for (labels, wrong) in predicted.iter_mut().zip(&line.wrong) {
         wrong.iter().for_each(|(label, class)| labels[usize::from(*label)] = *class);
     }
     let losses = |losses: Vec<Value>| losses.into_iter().map(rounded).collect::<Result<Vec<_>, _>>();
@@ -119,7 +119,7 @@ fn board(input: &GroupInput, line: &str) -> Result<PredictedGame, String> {
             san: line.san.as_deref().map(texts),
             labels: pack(&labels),
         },
-        labels: pack(&believed),
+        labels: pack(&predicted),
         loss: line.loss.map(losses).transpose()?,
     })
 }

@@ -5,7 +5,7 @@ const data = JSON.parse(document.getElementById("cwm-boards")?.textContent ?? "n
 
 const start = () => {
   const [view, picks] = [found("view"), { model: found("model"), test: found("test"), game: found("game") }];
-  const drawBelieved = makeBoard(found("believed"), true);
+  const drawPredicted = makeBoard(found("predicted"), true);
   const drawTrue = makeBoard(found("true"), false);
   const games = data.games.map((game) => ({ ...game, positions: positionsOf(game.labels) }));
   let [shown, ply] = [null, 0];
@@ -17,23 +17,23 @@ const start = () => {
   };
   const unique = (values) => [...new Set(values)].sort((a, b) => a - b);
   const pick = () => {
-    const models = unique(data.beliefs.map((belief) => belief.model));
+    const models = unique(data.predictions.map((prediction) => prediction.model));
     const model = options(picks.model, models.map((index) => [index, data.models[index]]), picks.model.value);
-    const of = data.beliefs.filter((belief) => belief.model === model);
+    const of = data.predictions.filter((prediction) => prediction.model === model);
     const test = options(picks.test, unique(of.map(({ game }) => games[game].test)).map((index) => [index, data.tests[index]]), picks.test.value);
     const on = of.filter(({ game }) => games[game].test === test);
     const name = ({ number, id, result, moves }) => `${number}: ${id} (${[result, `${moves.length} plies`].filter((part) => part !== "*").join(", ")})`;
-    const game = options(picks.game, on.map((belief) => [belief.game, name(games[belief.game])]), picks.game.value);
-    const belief = on.find((belief) => belief.game === game);
+    const game = options(picks.game, on.map((prediction) => [prediction.game, name(games[prediction.game])]), picks.game.value);
+    const prediction = on.find((prediction) => prediction.game === game);
     const before = shown?.game;
-    const [believed, truth] = [positionsOf(belief.labels), games[game].positions];
+    const [predicted, truth] = [positionsOf(prediction.labels), games[game].positions];
     const differ = (labels, at) => new Set(labels.flatMap((value, label) => (value === truth[at][label] ? [] : [label])));
-    shown = { belief, game: games[game], believed, wrong: believed.map(differ) };
+    shown = { prediction, game: games[game], predicted, wrong: predicted.map(differ) };
     if (before !== shown.game) ply = 0;
     listMoves();
     drawStrip();
     found("ply").max = shown.game.moves.length;
-    found("cell").textContent = belief.cell;
+    found("cell").textContent = prediction.cell;
     go(ply);
   };
 
@@ -76,11 +76,11 @@ const start = () => {
     strip.setAttribute("aria-label", `Labels that are right, ply by ply: all 75 in ${exact} of ${count} positions`);
   };
 
-  const row = (name, believed, truth, isWrong) => {
+  const row = (name, predicted, truth, isWrong) => {
     const line = document.createElement("tr");
     const cells = ["th", "td", "td"].map((kind) => document.createElement(kind));
     cells[0].scope = "row";
-    [name, isWrong ? `✗ ${believed}` : believed, truth].forEach((text, index) => (cells[index].textContent = text));
+    [name, isWrong ? `✗ ${predicted}` : predicted, truth].forEach((text, index) => (cells[index].textContent = text));
     if (isWrong) line.className = "wrong";
     line.append(...cells);
     return line;
@@ -94,21 +94,21 @@ const start = () => {
     const parts = [`${at}: ${wrongText(wrong.size)}.`];
     if (squares.length) parts.push(`Wrong ${squares.length === 1 ? "square" : "squares"}: ${squares.join(", ")}.`);
     if (others.length) parts.push(`Wrong besides: ${others.join("; ")}.`);
-    const loss = shown.belief.loss?.[ply];
+    const loss = shown.prediction.loss?.[ply];
     if (loss !== undefined) parts.push(`Loss ${loss}.`);
     return parts.join(" ");
   };
 
   const go = (to) => {
     ply = Math.max(0, Math.min(to, shown.game.moves.length));
-    const [truth, believed, wrong] = [shown.game.positions[ply], shown.believed[ply], shown.wrong[ply]];
+    const [truth, predicted, wrong] = [shown.game.positions[ply], shown.predicted[ply], shown.wrong[ply]];
     const moved = ply === 0 ? [] : [shown.game.moves[ply - 1].slice(0, 2), shown.game.moves[ply - 1].slice(2, 4)];
-    drawBelieved(believed, wrong, moved);
+    drawPredicted(predicted, wrong, moved);
     drawTrue(truth, wrong, moved);
     found("status").textContent = summary(wrong);
     found("state").replaceChildren(...STATE.map(([name, read], index) => {
       const label = SQUARES + index;
-      const value = believed[label];
+      const value = predicted[label];
       return row(name, value === null ? "nothing" : read(value), read(truth[label]), wrong.has(label));
     }));
     const slider = found("ply");

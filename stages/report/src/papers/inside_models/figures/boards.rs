@@ -96,13 +96,13 @@ pub(crate) fn cases(found: &[MeasuredFinding]) -> Figure {
             let value = |square: &str| case.get(&format!("{when}_{square}"));
             pieces_on(&format!("Origins {when}"), placement, value)
         });
-        let believed = boards.into_iter().filter_map(|(when, placement)| {
-            let read = case.named(&format!("believed_{when}"));
+        let predicted = boards.into_iter().filter_map(|(when, placement)| {
+            let read = case.named(&format!("predicted_{when}"));
             // Squares on which the linear probe reads something else than stands there.
             let differs = |square: &str| Some(f64::from(piece_on(read, square) != piece_on(placement, square)));
             (!read.is_empty()).then(|| pieces_on(&format!("Read {when}"), read, differs))
         });
-        let panels = origins.into_iter().chain(believed).collect();
+        let panels = origins.into_iter().chain(predicted).collect();
         let layer = case.layer.map(|layer| format!(", layer {layer}")).unwrap_or_default();
         let heading = [case.model.as_str(), case.named("case"), case.named("intervention")].join(", ") + &layer;
         row(format!("{heading}, η {}", case.named("eta")), HEIGHT, 4, panels)

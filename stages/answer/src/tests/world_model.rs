@@ -49,7 +49,7 @@ fn a_world_model_is_asked_from_the_board_it_believes_in() {
         Trial::new(folder.path().join("work"))
             .input("items", folder.path().join("items.jsonl"))
             .input("predictions", folder.path().join("predictions.parquet"))
-            .with("player", text("believed"))
+            .with("player", text("world_model"))
             .run(&Answer)
     };
     let next = labels_of(&position(after), EnPassant::Always);
@@ -91,7 +91,7 @@ fn a_world_model_answers_with_the_keys_that_the_items_have() {
         let run = Trial::new(folder.path().join(keys))
             .input("items", folder.path().join("items.jsonl"))
             .input("predictions", folder.path().join("predictions.parquet"))
-            .with("player", text("believed"))
+            .with("player", text("world_model"))
             .with("keys", text(keys))
             .run(&Answer);
         answers(&run.unwrap()).1[0].response.clone().unwrap()

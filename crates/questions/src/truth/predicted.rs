@@ -40,7 +40,7 @@ fn en_passant(file: u8, rank: u8) -> Option<Square> {
     Some(Square::from_coords(*file, rank))
 }
 
-/// The answer to a Structural task or Motif as it follows from a believed position, by these keys: an empty list is `none`. None
+/// The answer to a Structural task or Motif as it follows from a predicted position, by these keys: an empty list is `none`. None
 /// for other tasks, and for tasks about a square without one.
 pub fn predicted_answer(task: Task, square: Option<Square>, position: &Position, keys: Keys) -> Option<String> {
     let answer = match task {
