@@ -135,17 +135,17 @@ pub enum Command {
     /// Inspect, verify and clean the store
     #[command(subcommand)]
     Store(StoreCommand),
-    /// Import, test and follow models
+    /// Import, test and track models
     #[command(subcommand)]
     Model(ModelCommand),
     /// Play chess with a model (UCI)
     ///
-    /// Is a chess engine on standard input and output: name `cwm uci MODEL` as an engine in any program that speaks UCI.
+    /// Runs a UCI chess engine on standard input and output: add `cwm uci MODEL` as an engine to any program that uses UCI.
     Uci(UciArguments),
     /// Give the rewards of answers
     ///
-    /// For programs that train models. Each line of standard input is an object with the texts `task_id` and `text`; it is
-    /// answered on standard output with `reward`, `verdict` and `score`, or with `error`, by the rules of the stage `grade`.
+    /// For programs that train models. Each line of standard input is an object with the texts `task_id` and `text`. Prints for
+    /// each, on standard output, `reward`, `verdict` and `score`, or `error`, by the rules of the stage `grade`.
     Reward(RewardArguments),
     /// Print schema, completions, manual pages
     #[command(subcommand)]

@@ -35,8 +35,8 @@ impl PipelineArguments {
             return Err(match &self.file {
                 Some(first) => Error::usage(format!("two pipelines are named: `{}` and `{file}`", first.display()))
                     .hint("leave out one of them: each command takes one pipeline, then stages"),
-                None => Error::usage(format!("`{file}` is a pipeline and stands after a stage"))
-                    .hint("the pipeline goes first, or is named with `--file FILE`"),
+                None => Error::usage(format!("`{file}` is a pipeline and comes after a stage"))
+                    .hint("the pipeline comes first, or is named with `--file FILE`"),
             });
         }
         if let (None, Some(first)) = (&self.file, words.first()) {

@@ -50,7 +50,7 @@ pub struct ExportArguments {
     /// A stage, with `.output` for one of several outputs; each cell of a matrix gets a folder below DIR
     #[arg(value_name = "STAGE[.OUTPUT]", add = complete(outputs))]
     pub source: String,
-    /// The destination, created if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
+    /// The destination, created if absent; or `-`: a dataset is written to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]
     pub destination: PathBuf,
     /// Include the 75 labels of every position (of a dataset)

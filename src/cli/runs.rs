@@ -165,7 +165,7 @@ pub struct AcceptArguments {
     /// The pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
-    /// Accept only where the probe gives the same with today's code; of all stages, if none is named
+    /// Accept only where the probe has the same output with the current code; of all stages, if none is named
     #[arg(long)]
     pub probed: bool,
     /// The reason, for readers of accepted.lock

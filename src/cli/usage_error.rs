@@ -33,7 +33,7 @@ pub fn exit(error: &Error, is_from_environment: bool) -> ! {
         None if is_from_environment => {
             Some("the value is that of CWM_STORE or CWM_DEVICE in the environment: correct or unset it".to_owned())
         }
-        None => is_before_command.then(|| "options stand after the command: `cwm COMMAND [OPTIONS]`".to_owned()),
+        None => is_before_command.then(|| "options come after the command: `cwm COMMAND [OPTIONS]`".to_owned()),
     };
     if let Some(hint) = &hint {
         eprintln!("hint: {hint}");

@@ -102,7 +102,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
         }
     }
     if changes.is_empty() {
-        return Err(Error::usage("nothing was accepted that leads to today's code of these stages")
+        return Err(Error::usage("no change up to the current code of these stages was accepted")
             .hint("`cwm accept --list` lists what was accepted"));
     }
     workspace.accepted.save(Vec::new(), &changes.keys().cloned().collect::<Vec<_>>())?;

@@ -21,7 +21,7 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettin
     let by_default = site.executor == ExecutorKind::Slurm;
     if !arguments.execution.executor.map_or(by_default, |chosen| chosen == ExecutorChoice::Slurm) {
         if arguments.execution.detach {
-            return Err(Error::usage("`--detach` leaves a run to a batch system")
+            return Err(Error::usage("`--detach` submits a run to a batch system")
                 .hint("add `--executor slurm`, or `executor = \"slurm\"` to cwm.toml"));
         }
         return Ok(None);

@@ -45,7 +45,7 @@ fn show(workspace: &Workspace, stage: &str) -> Result<ExitCode, Error> {
             KeyStatus::Cached(record) if record.log.is_some() => format!("the log of {stage} is not in the store"),
             KeyStatus::Cached(_) => format!("{stage} wrote no log"),
             KeyStatus::Absent(_) => format!("{stage} has no log: it has not run"),
-            KeyStatus::KeyUnknown => format!("{stage} has not run: it waits for what comes before it"),
+            KeyStatus::KeyUnknown => format!("{stage} has not run: it waits for stages that it depends on"),
             KeyStatus::PipeUnread(path) => describe_unread_pipe(path),
             KeyStatus::Unreadable(error) => error.message.clone(),
         }));

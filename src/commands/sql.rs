@@ -23,7 +23,7 @@ const MAX_ROWS: usize = 1_000;
 /// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
 /// none.
 pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> {
-    let query_engine = query_engine().ok_or_else(|| not_compiled_in("this build of cwm answers no queries", "sql"))?;
+    let query_engine = query_engine().ok_or_else(|| not_compiled_in("this build of cwm has no query engine", "sql"))?;
     if arguments.csv {
         reject_json_with("--csv")?;
     }

@@ -38,7 +38,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
             let compared = probes.compare(cell.stage(), &cell.values, &resolved.components.code, &record);
             reason.probe = Some(compared.err().unwrap_or_else(|| {
                 let label = shell_quote(&reason.label);
-                format!("its probe gives the same with today's code: `cwm accept --probed {label}` keeps the result")
+                format!("its probe has the same output with the current code: `cwm accept --probed {label}` keeps the result")
             }));
         }
         reasons.push(reason);

@@ -136,7 +136,7 @@ fn probes_allow_what_is_the_same_and_nothing_else() {
     let context = made();
     age(&context, "split", |_| {});
     let why = context.cwm(&["why", "split"]).stdout;
-    assert!(why.contains("its probe gives the same with today's code: `cwm accept --probed split`"), "{why}");
+    assert!(why.contains("its probe has the same output with the current code: `cwm accept --probed split`"), "{why}");
     let accepted = accept(&context, &["--probed"]);
     assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
     assert!(accepted.stdout.contains(", by probes\n"), "{}", accepted.stdout);
@@ -150,10 +150,10 @@ fn probes_allow_what_is_the_same_and_nothing_else() {
         record["probe"]["run/counts"] = other.into();
     });
     let why = context.cwm(&["why", "half"]).stdout;
-    assert!(why.contains("its probe gives something else with today's code: run/counts\n"), "{why}");
+    assert!(why.contains("its probe has another output with the current code: run/counts\n"), "{why}");
     let refused = accept(&context, &["--probed"]);
     assert_eq!(refused.code, 10, "{}{}", refused.stdout, refused.stderr);
-    assert!(refused.stdout.contains("not accepted: half: its probe gives something else"), "{}", refused.stdout);
+    assert!(refused.stdout.contains("not accepted: half: its probe has another output"), "{}", refused.stdout);
     assert!(
         refused.stdout.contains("not accepted: split: the change of code is also that of half"),
         "{}",

@@ -60,7 +60,7 @@ fn an_action_file_that_does_not_match_its_key_is_rejected() {
         assert!(ran.stdout.contains(said), "{}", ran.stdout);
     };
     refused(&["components", "parameters", "min_fullmoves"], "does not describe the action");
-    refused(&["body", "stage", "values", "min_fullmoves"], "is not what it was");
+    refused(&["body", "stage", "values", "min_fullmoves"], "changed since the key was computed");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_secret_that_changed_between_plan_and_action_is_refused() {
     };
     assert!(exec(None).stdout.contains("illegal_move"), "the same secret: the stage itself fails");
     let other = exec(Some("another-secret"));
-    assert!(other.stdout.contains("is not what it was"), "{}", other.stdout);
+    assert!(other.stdout.contains("changed since the key was computed"), "{}", other.stdout);
     assert!(!other.stdout.contains("another-secret"), "{}", other.stdout);
 }
 

@@ -122,7 +122,7 @@ fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
     }
     for (arguments, words) in [
         (&["status", "other.yaml", "-f", "third.yaml"][..], "two pipelines are named: `third.yaml` and `other.yaml`"),
-        (&["run", "first", "other.yaml"], "the pipeline goes first, or is named with `--file FILE`"),
+        (&["run", "first", "other.yaml"], "the pipeline comes first, or is named with `--file FILE`"),
         (&["run", "other.yaml", "third.yaml"], "two pipelines are named: `other.yaml` and `third.yaml`"),
     ] {
         let ran = context.cwm(arguments);
@@ -275,7 +275,7 @@ fn options_before_the_command_are_reported_where_they_belong() {
     let context = Context::with(TWO);
     let ran = context.cwm(&["-f", "x y.yaml", "status", "--json"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("hint: options stand after the command: `cwm COMMAND [OPTIONS]`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: options come after the command: `cwm COMMAND [OPTIONS]`"), "{}", ran.stderr);
     let reported: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(reported["exit_code"], 2);
     assert!(reported["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{reported}");

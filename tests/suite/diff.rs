@@ -63,10 +63,10 @@ fn a_diff_of_lock_files_lists_root_causes_first_and_then_reports() {
     assert_eq!(
         text,
         "old.lock -> pipeline.lock\n\
-         changed by themselves:\n  \
+         changed directly:\n  \
            aside\n    parameter `m` changed: 1 -> 2\n    the result is the same\n  \
            first\n    parameter `n` changed: 1 -> 3\n\
-         changed by what they read:\n  \
+         changed through their inputs:\n  \
            report: second\n  \
            second[t=a] and 1 more of second: first\n\
          cells: 5 changed, 0 added, 0 removed, 0 the same\n\
@@ -144,7 +144,7 @@ stages:
     // A change of a cell that both have is none of these.
     assert_eq!(context.cwm(&["run", "--set", "seeds=[0]", "--set", "n=2"]).code, 0);
     let (_, text) = diff(&context, &[".", "--set", "seeds=[0]", "--set", "n=2"]);
-    assert!(text.contains("changed by themselves:\n  model[seed=0]\n"), "{text}");
+    assert!(text.contains("changed directly:\n  model[seed=0]\n"), "{text}");
     assert!(text.ends_with("cells: 3 changed, 0 added, 2 removed, 0 the same\n"), "{text}");
 }
 

@@ -127,7 +127,7 @@ stages:
     let context = context(text);
     context.run(&[]);
     let dry = context.cwm(&["run", "--dry-run", "--force", "a"]);
-    let cause = "             depends on a, which is forced: runs if that comes out differently";
+    let cause = "             depends on a, which is forced: runs if its result changes";
     for label in ["b", "c"] {
         assert!(dry.stderr.contains(&format!("may run    {label}\n{cause}")), "{}", dry.stderr);
     }
@@ -156,7 +156,7 @@ stages:
     let cached = events(&dry, "cached");
     let origin = cached[0]["origin"].as_str().unwrap_or_default();
     assert_eq!((cached.len(), &cached[0]["label"]), (1, &"b".into()), "{}", dry.stdout);
-    assert!(origin.ends_with("; runs if a, which is computed again, comes out differently"), "{origin}");
+    assert!(origin.ends_with("; runs if a, which is computed again, has another result"), "{origin}");
 }
 
 #[test]

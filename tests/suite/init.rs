@@ -37,7 +37,7 @@ fn existing_files_are_kept_and_reported() {
     let begun = context.cwm(&["init", "--command"]);
     assert_eq!(begun.code, 0, "{}", begun.stderr);
     assert_eq!(begun.stdout, "./pipeline.yaml\n./pipeline.schema.json\n");
-    assert!(begun.stderr.contains("./.gitignore was there before"), "{}", begun.stderr);
+    assert!(begun.stderr.contains("./.gitignore existed before"), "{}", begun.stderr);
     assert_eq!(context.read(".gitignore"), "mine\n");
 }
 

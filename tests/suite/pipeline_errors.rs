@@ -249,11 +249,11 @@ export: { wrong_kind: ../../x, nothing: $four, wrong_axis: ., good: a, good.out:
             "`out_x` cannot be passed through",
             "`CWM_CORES` cannot be passed through",
             "variable `LANG` has two values",
-            "`../../x` leads upwards",
+            "`../../x` has a part `..`",
             "there is no stage `nothing`",
             "there is no variable or axis `$four`",
             "an export cannot replace the pipeline's folder",
-            "two exports go to one place",
+            "two exports have the same destination",
         ],
     );
     let ran = Context::with(yaml).cwm(&["status"]);

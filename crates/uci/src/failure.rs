@@ -11,7 +11,7 @@ use crate::process::{Process, RequestError};
 const LINE_LENGTH: usize = 200;
 
 /// The hint about a program that is no engine.
-const OTHER_PROGRAM: &str = "name a program that speaks UCI, such as Stockfish (apt-get install stockfish)";
+const OTHER_PROGRAM: &str = "name a UCI engine, such as Stockfish (apt-get install stockfish)";
 
 /// An exchange with an engine: commands, and the output that they cause.
 pub struct EngineRequest<'a> {
@@ -38,7 +38,7 @@ impl EngineRequest<'_> {
             RequestError::Ended(how) => (FailureKind::System, format!(": it {how}")),
             RequestError::System(error) => (FailureKind::System, format!(": {error}")),
         };
-        let failure = self.wrong(program, process, &format!("did not say `{}`{how}", self.terminator));
+        let failure = self.wrong(program, process, &format!("did not send `{}`{how}", self.terminator));
         match self.terminator {
             "uciok" if is_late => {
                 failure.hint(format!("{OTHER_PROGRAM}; if it is one, the machine was busy: run again"))

@@ -38,7 +38,7 @@ pub fn choose(url: &str, variables: &Variables) -> Result<Option<Proxy>, Failure
     };
     match value.split_once("://") {
         Some((scheme, _)) if scheme.to_ascii_lowercase().starts_with("socks") => {
-            Err(wrong("names a SOCKS proxy, which cwm does not speak"))
+            Err(wrong("names a SOCKS proxy, which cwm does not support"))
         }
         _ => Proxy::new(value).map(Some).map_err(|_| wrong("names no proxy")),
     }
@@ -115,7 +115,7 @@ mod tests {
         };
         assert_eq!(
             message("socks5://u:secret@a:1"),
-            "the environment variable http_proxy names a SOCKS proxy, which cwm does not speak"
+            "the environment variable http_proxy names a SOCKS proxy, which cwm does not support"
         );
         assert_eq!(message("ftp://u:secret@a:1"), "the environment variable http_proxy names no proxy");
     }

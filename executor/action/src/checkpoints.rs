@@ -38,7 +38,8 @@ impl CheckpointOwner {
         let mut names = self.work.checkpoints()?;
         let mut found = match self.work.read_stamp() {
             Err(error) if !names.is_empty() => {
-                let problem = format!("an earlier attempt kept {}, and their code is not known: {error}", list(&names));
+                let problem =
+                    format!("checkpoints {} of an earlier attempt have no readable stamp: {error}", list(&names));
                 let hint = format!("delete {} to start again", folder.display());
                 return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
@@ -46,11 +47,13 @@ impl CheckpointOwner {
         };
         let is_ours = |stamp: &CheckpointStamp| stamp.format == CheckpointStamp::FORMAT && stamp.binary == self.code;
         if found.take_if(|stamp| !is_ours(stamp)).is_some() {
-            let (checkpoints, folder) = (list(&std::mem::take(&mut names)), folder.display());
-            let _ = writeln!(
-                std::io::stderr(),
-                "other code kept {checkpoints} in {folder}: it is deleted, and the stage starts again"
-            );
+            if !names.is_empty() {
+                let (checkpoints, folder) = (list(&std::mem::take(&mut names)), folder.display());
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "deleting the checkpoints {checkpoints} in {folder}: other code wrote them; the stage starts again"
+                );
+            }
             self.work.remove_checkpoints()?;
         }
         match (device, found) {
@@ -70,7 +73,8 @@ impl CheckpointOwner {
         let option = if is_processor(before) { before.to_owned() } else { format!("{before}:0") };
         let (before, now, checkpoints, folder) = (name(before), name(now), list(names), self.work.checkpoint_folder());
         let problem = format!(
-            "an earlier attempt on {before} kept {checkpoints}; to resume from there on {now} would give what neither gives"
+            "an earlier attempt on {before} kept {checkpoints}; resuming on {now} would give a result that differs \
+             from those of both devices"
         );
         let folder = folder.display();
         ActionFailure::new(ActionFailureKind::Input, problem)
@@ -93,7 +97,7 @@ pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, cwm_core::Error> {
 
 /// `curves.jsonl, step-000000005000.safetensors`
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { list_some(names, MAX_LISTED) }
+    list_some(names, MAX_LISTED)
 }
 
 #[cfg(test)]
@@ -223,7 +227,10 @@ mod tests {
         let (_folder, work) = with_kept(&["step"]);
         std::fs::write(work.checkpoint_folder().join(".stamp"), "{").unwrap();
         let failure = prepare(&work, "a", "cpu").unwrap_err();
-        assert!(failure.message.contains("kept step, and their code is not known"), "{failure:?}");
+        assert!(
+            failure.message.contains("checkpoints step of an earlier attempt have no readable stamp"),
+            "{failure:?}"
+        );
         assert_eq!(work.checkpoints().unwrap(), ["step"]);
     }
 }

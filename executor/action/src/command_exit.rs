@@ -13,7 +13,10 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
     let inner = code.filter(|code| (129..=192).contains(code)).map(|code| code - 128);
     let ended = match (code, signal, inner) {
         (Some(code), _, Some(inner)) => {
-            format!("its command ended with exit status {code}: what it called was ended by {}", describe_signal(inner))
+            format!(
+                "its command ended with exit status {code}: a child process was killed by {}",
+                describe_signal(inner)
+            )
         }
         (Some(code), ..) => format!("its command ended with exit status {code}"),
         (None, Some(signal), _) => format!("its command was ended by {}", describe_signal(signal)),
@@ -36,8 +39,8 @@ pub fn describe(code: Option<i32>, signal: Option<i32>, kernel_killed: bool, log
         ),
         _ if was_killed => failure.hint("the kernel reports no kill for lack of memory; `cwm run` runs it again"),
         _ if inner == Some(libc::SIGPIPE) => failure.hint(
-            "a program of a pipe ended before it had read all of it, as `head` does, and `pipefail` counts that: limit what is written \
-             into the pipe, or begin the command with `set +o pipefail`",
+            "a program in a pipe ended before it had read all of its input, as `head` does, which is a failure with `pipefail`: \
+             limit what is written into the pipe, or begin the command with `set +o pipefail`",
         ),
         Some(126) if log_tail.contains("Argument list too long") => {
             failure.hint("the arguments are longer than Linux allows: write them to a file, or pass them on with `xargs`")
@@ -88,7 +91,7 @@ mod tests {
         assert_eq!(described(Some(1), None, false, ""), (Command, plain.into()));
         // Some other program may have been killed.
         assert_eq!(described(Some(1), None, true, ""), (Command, plain.into()));
-        let segfault = "its command ended with exit status 139: what it called was ended by signal 11 (SIGSEGV)";
+        let segfault = "its command ended with exit status 139: a child process was killed by signal 11 (SIGSEGV)";
         assert_eq!(described(Some(139), None, false, ""), (Command, segfault.into()));
         let killed = described(Some(137), None, true, "");
         assert_eq!(killed.0, OutOfMemory);

@@ -125,9 +125,8 @@ impl<'a> ExecProcess<'a> {
     /// the environment, or a file given as a parameter. External sources depend on their files alone, which are checked at the end.
     fn find_stage(&self, action: &ActionFile, files: &DigestCache) -> Result<Option<&'a dyn Stage>, Error> {
         let components = &action.components;
-        let changed = |what: String| {
-            Error::system(format!("{what} is not what it was when the key was computed")).hint("run again")
-        };
+        let changed =
+            |what: String| Error::system(format!("{what} changed since the key was computed")).hint("run again");
         let values = match &action.body {
             ActionBody::Stage { values, .. } => values,
             ActionBody::Command { inherited, .. } => {

@@ -43,7 +43,7 @@ impl ProbeRunner {
             let folder = std::env::temp_dir().join(format!("cwm-probe-{}-{number}", std::process::id()));
             take(stage, values, &folder, &Cancellation::default()).map_err(|failure| failure.message)
         });
-        let unavailable = |why: &str| Err(format!("its probe cannot be taken here: {why}"));
+        let unavailable = |why: &str| Err(format!("its probe cannot be run here: {why}"));
         match taken {
             Err(why) => unavailable(why),
             Ok(now) if now.is_empty() => unavailable("this cwm has no probe of that stage"),
@@ -52,7 +52,7 @@ impl ProbeRunner {
                 let names: BTreeSet<&String> = record.probe.keys().chain(now.keys()).collect();
                 let differs = |name: &&String| record.probe.get(*name) != now.get(*name);
                 let different = list_some(names.into_iter().filter(differs), MAX_NAMES);
-                Err(format!("its probe gives something else with today's code: {different}"))
+                Err(format!("its probe has another output with the current code: {different}"))
             }
         }
     }

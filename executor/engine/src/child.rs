@@ -143,7 +143,7 @@ fn describe_exit(status: ExitStatus, out_of_memory: bool, memory_error: Option<&
         ),
         (None, _) => {
             let code = status.code().unwrap_or(-1);
-            (ActionFailureKind::Crash, format!("its process ended with status {code} without a word"), None)
+            (ActionFailureKind::Crash, format!("its process ended with status {code} without a message"), None)
         }
     };
     ActionFailure { kind, message: reason, hint: hint.map(str::to_owned) }
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (SIGSEGV)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (SIGTERM)");
-        assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
+        assert_eq!(ended(101 << 8), "its process ended with status 101 without a message");
         let killed = describe_exit(ExitStatus::from_raw(libc::SIGKILL), true, None);
         assert_eq!(
             (killed.kind, killed.message.as_str()),

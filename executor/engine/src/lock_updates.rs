@@ -70,7 +70,7 @@ pub fn checksum_conflicts(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
                 && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
             {
                 conflicts.insert(format!(
-                    "{}: `sha256` is {sum} for {fetch}, and sources.lock pins {}; the pipeline's counts",
+                    "{}: `sha256` is {sum} for {fetch}, and sources.lock pins {}; the pipeline's is used",
                     cell.label.stage, pin.sha256
                 ));
             }

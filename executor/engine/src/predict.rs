@@ -191,7 +191,7 @@ impl Predictor<'_> {
                         if certain.contains(&index) { CellStatus::WouldRun } else { CellStatus::MayRun }
                     } else if let Some(forced) = self.forced_ancestors.get(&index) {
                         let forced = self.label(*forced);
-                        let note = format!("depends on {forced}, which is forced: runs if that comes out differently");
+                        let note = format!("depends on {forced}, which is forced: runs if its result changes");
                         predicted.note = Some(note);
                         CellStatus::MayRun
                     } else if missing.is_empty() {
@@ -218,7 +218,7 @@ impl Predictor<'_> {
                 continue;
             }
             let verb = if predictions[rebuilt].status == CellStatus::WouldRun { "is" } else { "may be" };
-            let note = format!("runs if {}, which {verb} computed again, comes out differently", self.label(rebuilt));
+            let note = format!("runs if {}, which {verb} computed again, has another result", self.label(rebuilt));
             predictions[index].note = Some(note);
         }
         Ok(predictions)

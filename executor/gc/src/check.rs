@@ -23,8 +23,8 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
         match RootFile::read(&path) {
             Ok(_) => {}
             Err(FileError::Damaged { what, .. }) => {
-                let lost =
-                    "it notes what a lock file names, which `cwm store gc` may take unless that pipeline is run before";
+                let lost = "it lists the results of a lock file, which `cwm store gc` may delete unless that \
+                            pipeline is run before";
                 findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
             Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::new(path, TOO_NEW)),
@@ -43,8 +43,8 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
             }
             Err(error) => format!("cannot be used: {error}"),
         };
-        let remedy = format!("until `cwm store tag {name} --delete` takes the tag away, or `--replace` renews it");
-        findings.push(Finding::new(path, format!("{problem}; `cwm store gc` takes nothing {remedy}")));
+        let remedy = format!("until `cwm store tag {name} --delete` deletes the tag, or `--replace` replaces it");
+        findings.push(Finding::new(path, format!("{problem}; `cwm store gc` deletes nothing {remedy}")));
     }
     Ok(findings)
 }

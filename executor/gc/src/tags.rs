@@ -48,8 +48,8 @@ impl Tag {
 }
 
 /// The remedy for a damaged tag.
-const RENEW: &str = "`cwm store tag NAME --delete` takes the tag away; `cwm store tag NAME --replace` gives it to what the lock file names \
-                     now, or with `HASH...` to other results";
+const RENEW: &str = "`cwm store tag NAME --delete` deletes the tag; `cwm store tag NAME --replace` moves it to the \
+                     results that the lock file names now, or with `HASH...` to other results";
 
 /// Checks the name of a tag: letters, digits, `.`, `_` and `-`, a letter or digit first.
 ///

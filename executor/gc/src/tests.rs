@@ -456,7 +456,7 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
-    assert!(findings[0].what.contains("it notes what a lock file names"), "{findings:?}");
+    assert!(findings[0].what.contains("it lists the results of a lock file"), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
     record_run(&store, &path, [], false, false).unwrap();
     collect(&store, &NO_JOBS, wish(), NOW(), || {}).unwrap();

@@ -65,8 +65,8 @@ impl LineEntry for LockLine {
     const FORMAT: &'static str = "cwm-lock";
     const ENTRY: &'static str = "a cell with its key and outputs";
     const INTRODUCTION: &'static str = "\
-# The results that this pipeline stands for; written by `cwm run`, kept in git. In a merge conflict either side will do:
-# take one and run again.
+# The results of this pipeline; written by `cwm run`, kept in git.
+# In a merge conflict take either side and run again.
 ";
     const CONFLICT_RULE: &'static str = "for cells that both sides have, the first side is taken";
 

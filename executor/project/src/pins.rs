@@ -53,8 +53,8 @@ impl LineEntry for Pin {
     const FORMAT: &'static str = "cwm-sources";
     const ENTRY: &'static str = "a pin";
     const INTRODUCTION: &'static str = "\
-# What URLs gave when first fetched; written by `cwm run`, kept in git. What comes later must be the same:
-# `cwm lock --update STAGE` accepts other bytes.
+# Pinned hashes of URLs; written by `cwm run`, kept in git. Later fetches must match:
+# `cwm lock --update STAGE` pins new content.
 ";
     const HEADING: &'static str = "pins:";
     const CONFLICT_RULE: &'static str = "where two lines differ for one URL, someone fetched other bytes";
@@ -103,7 +103,7 @@ impl Pins {
             sha256: pin.sha256.clone(),
             reason: format!("is pinned in {FILE_NAME}"),
             hint: format!(
-                "if it was changed on purpose, `cwm lock --update {stage}` fetches it anew and pins the new sum"
+                "if it was changed on purpose, `cwm lock --update {stage}` fetches it again and pins the new checksum"
             ),
         })
     }
@@ -129,7 +129,7 @@ impl Pins {
         for FetchResult { fetch, sha256, bytes } in fetched {
             match now.entries.get(&fetch) {
                 Some(pin) if pin.sha256 != sha256 && self.file.entries.get(&fetch) != Some(pin) => {
-                    let problem = format!("{fetch} gave SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
+                    let problem = format!("{fetch} has SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
                     contradiction = Some(Error::usage(format!("{problem} in {}", now.path().display())));
                 }
                 _ => _ = now.entries.insert(fetch, Pin { sha256, bytes }),
@@ -276,6 +276,12 @@ mod tests {
                 Pin::INTRODUCTION
             )
         );
+    }
+
+    #[test]
+    fn a_file_with_the_comment_of_an_earlier_cwm_is_read() {
+        let text = write(&pins()).replace(Pin::INTRODUCTION, "# What URLs gave when first fetched.\n");
+        assert_eq!(parse(&text).unwrap(), pins());
     }
 
     #[test]

@@ -38,8 +38,7 @@ pub enum FetchOutcome {
 const ATTEMPTS: u32 = 4;
 
 /// The error of content that does not have the digest that names it.
-pub const OTHER_CONTENT: &str =
-    "has other content than its name promises; `cwm push --force` by a person who has it whole replaces it";
+pub const OTHER_CONTENT: &str = "content does not match its hash; `cwm push --force` from an intact store replaces it";
 
 /// Fetches an object, without waiting for others who do.
 ///

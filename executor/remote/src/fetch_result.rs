@@ -200,5 +200,5 @@ fn require_space(store: &Store, bytes: u64) -> Result<()> {
         return Ok(());
     }
     let (needs, free) = (amount::format_bytes(bytes), amount::format_bytes(free));
-    Err(RemoteError::Local(format!("there is no room for it: {needs} are to come, and the store's disk has {free}")))
+    Err(RemoteError::Local(format!("not enough disk space: {needs} needed, {free} free")))
 }

@@ -27,9 +27,9 @@ pub struct FoundRecords {
 /// It does not come, or is wrong.
 pub async fn index_of(client: &Client, key: &Key) -> Result<Index> {
     let bytes = RemoteError::optional(client.read_small(&layout::index(key), index::LARGEST).await)?;
-    let fix = "`cwm push` by a person who has a result of it writes it anew";
+    let fix = "`cwm push` from a store that has the result rewrites it";
     let invalid =
-        || RemoteError::Invalid(format!("the index of {} is not written as this cwm writes it; {fix}", key.short()));
+        || RemoteError::Invalid(format!("the index of {} is not in the format of this cwm; {fix}", key.short()));
     bytes.map_or(Ok(Index::default()), |bytes| index::decode(&bytes).ok_or_else(invalid))
 }
 
@@ -71,7 +71,7 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords> {
             }
             Ok(pair) => found.records.push(pair),
             Err(error @ RemoteError::Invalid(_)) => found.invalid.push(error),
-            Err(RemoteError::NotFound) => found.invalid.push(damaged(key, &digest, "is gone")),
+            Err(RemoteError::NotFound) => found.invalid.push(damaged(key, &digest, "is missing")),
             Err(error) => return Err(error),
         }
     }
@@ -83,5 +83,5 @@ fn invalid(key: &Key, digest: &Digest, what: &str) -> RemoteError {
 }
 
 fn damaged(key: &Key, digest: &Digest, what: &str) -> RemoteError {
-    invalid(key, digest, &format!("{what}; `cwm push --force` by a person who has the result repairs that"))
+    invalid(key, digest, &format!("{what}; `cwm push --force` from a store that has the result repairs it"))
 }

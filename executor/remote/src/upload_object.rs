@@ -92,7 +92,7 @@ impl Upload<'_> {
             }
             // A remote forgets an upload after a while.
             Err(RemoteError::NotFound) => Err(RemoteError::Refused(
-                "it does not have the upload that was interrupted; another `cwm push` begins it anew".to_owned(),
+                "it does not have the upload that was interrupted; another `cwm push` starts it again".to_owned(),
             )),
             uploaded => uploaded,
         };

@@ -41,6 +41,6 @@ pub fn detach(
     }
     let batch = Batch::create(store, settings, command, BatchWork::Run { pipeline, folder, arguments })?;
     batch.submit(&lock)?;
-    let job = batch.job().ok_or_else(|| Error::system("`sbatch` took the job and gave no id"))?;
+    let job = batch.job().ok_or_else(|| Error::system("`sbatch` accepted the job and printed no id"))?;
     Ok(sentence(&job, "runs it", &batch))
 }

@@ -112,7 +112,7 @@ impl Executor for SlurmExecutor {
         let names: Vec<&str> = jobs.ids.iter().map(String::as_str).collect();
         let ends = if names.is_empty() { String::new() } else { format!("; `scancel {}` ends them", names.join(" ")) };
         let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
-        let message = format!("{cells} with Slurm: jobs go on, and the same command finds them again{ends}{others}");
+        let message = format!("{cells} with Slurm: jobs continue, and the same command adopts them{ends}{others}");
         (self.events)(Update::Emit(RunEvent::Warning { message }));
     }
 }

@@ -114,11 +114,14 @@ impl SubmittedTask {
             (_, TaskProgress::Ended(..)) => failed(Cancelled, format!("its job {job} was stopped on request"), lost),
             (_, TaskProgress::None) if let Some((status, before)) = setup_exit_status(output) => failed(
                 System,
-                format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_line(before)),
+                format!(
+                    "`setup` ended its job {job} with exit status {status}, before the stage started{}",
+                    last_line(before)
+                ),
                 "look at `setup` under [slurm] in cwm.toml",
             ),
             (Some(JobEnd::Completed), _) => {
-                failed(System, format!("its job {job} ended well and recorded nothing"), SHARED_STORE)
+                failed(System, format!("its job {job} succeeded but recorded no result"), SHARED_STORE)
             }
             (Some(JobEnd::Failed), TaskProgress::Running) => failed(
                 Killed,
@@ -130,7 +133,7 @@ impl SubmittedTask {
             }
             (Some(JobEnd::Failed), TaskProgress::None) => failed(
                 System,
-                format!("its job {job} ended before it began{}", last_line(output)),
+                format!("its job {job} ended before the stage started{}", last_line(output)),
                 "look at `lines` and `setup` under [slurm] in cwm.toml, and whether the nodes see the store",
             ),
             (None, _) => resubmit(format!("nothing is left of its job {job}, in the queue or the store"), true),
@@ -370,7 +373,7 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(failure.message, "its job 17_3 ended before it began: sh: 5: module: not found");
+        assert_eq!(failure.message, "its job 17_3 ended before the stage started: sh: 5: module: not found");
         // One that `setup` ended, whatever the queue still knows of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
             let output = format!("{output}{SETUP_ENDED}127\n");
@@ -379,7 +382,8 @@ mod tests {
             else {
                 panic!()
             };
-            let words = "`setup` ended its job 17_3 with exit status 127, before it began: sh: 5: module: not found";
+            let words =
+                "`setup` ended its job 17_3 with exit status 127, before the stage started: sh: 5: module: not found";
             assert_eq!(failure.message, words);
             assert!(failure.hint.is_some_and(|hint| hint.contains("`setup`")));
         }

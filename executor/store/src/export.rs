@@ -95,7 +95,7 @@ impl Store {
             return Err(FileError::rejected(
                 &destination,
                 problem,
-                "that name is cwm's; have the stage choose another",
+                "that name is reserved for cwm; have the stage use another",
             ));
         }
         self.export_folder(&destination, Some(&contents), |folder| {

@@ -91,7 +91,7 @@ impl Manifest {
         }
         let manifest = Manifest::new(files).map_err(|problem| damaged(&problem))?;
         if manifest.encode().as_bytes() != bytes {
-            return Err(damaged("it is not written in the one canonical way"));
+            return Err(damaged("it is not in canonical form"));
         }
         Ok(manifest)
     }

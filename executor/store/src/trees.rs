@@ -46,7 +46,7 @@ impl Store {
             return Ok(path);
         }
         let (path, what) = match &output.external {
-            Some(reference) => (reference.path.clone(), "is gone, or is not what it was"),
+            Some(reference) => (reference.path.clone(), "was deleted or changed"),
             None => (object, "is not in the store"),
         };
         Err(FileError::Missing { path, what: what.into() })

@@ -90,7 +90,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     let causes = causes.filter(|(_, line)| line.contains(char::is_control));
     match words.into_iter().filter(|(_, text)| text.contains(is_hidden)).chain(causes).next() {
         Some((field, text)) => {
-            Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shorten(text, MAX_SHOWN)))
+            Err(format!("has terminal control characters in `{field}`: {:?}", shorten(text, MAX_SHOWN)))
         }
         None => Ok(()),
     }

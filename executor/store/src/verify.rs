@@ -203,8 +203,8 @@ impl Store {
             for digest in read.iter().filter(|digest| damaged.get(digest).is_some_and(|time| time.is_none_or(is_after)))
             {
                 let what = format!(
-                    "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run has \
-                     computed that again, `cwm run --check` compares, and `cwm run --force` computes this again"
+                    "read {digest}, which is damaged now: if it was damaged then, this result of `{label}` is wrong; once a run \
+                     has computed the input again, `cwm run --check` compares, and `cwm run --force` computes this result again"
                 );
                 report.notes.push(Finding::new(path.clone(), what));
             }
@@ -221,7 +221,7 @@ impl Store {
                 continue;
             }
             if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
-                let what = format!("has lost its log {log}; a run of `{label}` with `--force` writes one");
+                let what = format!("is missing its log {log}; a run of `{label}` with `--force` writes one");
                 report.notes.push(Finding::new(path.clone(), what));
             }
             report.incomplete.extend((!lost.is_empty()).then(|| label.stage.clone()));
@@ -276,7 +276,7 @@ impl Store {
         if fs::symlink_metadata(&tree).is_ok()
             && let Err(error) = self.make_tree(digest, &manifest)
         {
-            report.findings.push(Finding::new(tree, format!("cannot be made again as its manifest has it: {error}")));
+            report.findings.push(Finding::new(tree, format!("cannot be rebuilt from its manifest: {error}")));
         }
         Ok(manifest.digests().collect())
     }

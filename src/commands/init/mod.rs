@@ -47,7 +47,7 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
             true => format!("; add /artifacts/ and {exported} to it"),
             false => String::new(),
         };
-        eprintln!("{file} was there before and is as it was{advice}");
+        eprintln!("{file} existed before and was not changed{advice}");
     }
     let folder = folder.to_string_lossy();
     let step = if folder == "." { String::new() } else { format!("cd {} && ", shell_quote(&folder)) };

@@ -84,7 +84,7 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {
-            let hint = "`cwm run` computes some; `--set NAME=VALUE` stands for a run that `cwm runs` lists";
+            let hint = "`cwm run` computes some; `--set NAME=VALUE` selects a run that `cwm runs` lists";
             return Err(Error::usage("the lock file names no results").hint(hint));
         }
         let selected = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;
@@ -112,7 +112,7 @@ fn warn_about_missing_files(store: &Store, results: &[(Label, LockLine)]) -> Res
     }
     if incomplete > 0 {
         let results = plural(incomplete, "result", "results");
-        eprintln!("warning: files of {results} are not in the store, and a tag does not bring them back");
+        eprintln!("warning: files of {results} are not in the store, and a tag does not restore them");
     }
     Ok(())
 }

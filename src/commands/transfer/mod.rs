@@ -106,7 +106,7 @@ impl<'a> Transfer<'a> {
             let results = self.workspace.store.actions(&key).unwrap_or_default();
             if new > 0 && results.len() > new {
                 let message = format!(
-                    "{} of it came from the remotes, beside the one that is here ({}); `cwm store ls --all {label}` lists them",
+                    "{} of it found on the remotes, beside the one in the store ({}); `cwm store ls --all {label}` lists them",
                     plural(new as u64, "other result", "other results"),
                     results[0].origin()
                 );

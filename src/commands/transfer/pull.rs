@@ -52,7 +52,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
             _ if is_locked => Some(absent("the lock file's result of it")),
             _ if !is_chosen => None,
             KeyStatus::PipeUnread(_) | KeyStatus::KeyUnknown => {
-                Some("its key is not known: what it reads is not here, and the lock file has none".to_owned())
+                Some("its key is not known: its inputs are not in the store, and the lock file has no key".to_owned())
             }
         };
         transfer.totals.missing.extend(problem.map(|problem| format!("{}: {problem}", cell.label)));

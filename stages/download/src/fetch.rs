@@ -192,10 +192,7 @@ impl Attempt<'_> {
             }
             (Some(until), _) if partial.length() > until => {
                 partial.reset()?;
-                Err(FetchError::Transient(
-                    format!("the server sent more than the {until} bytes that it promised"),
-                    None,
-                ))
+                Err(FetchError::Transient(format!("the server sent more than the announced {until} bytes"), None))
             }
             (Some(_), _) => Ok(()),
             (None, BodyEnd::Close) if !self.is_summed => Err(self.no_length().into()),

@@ -34,12 +34,10 @@ impl<'a> RetryBudget<'a> {
         self.fruitless = if progressed { 0 } else { self.fruitless + 1 };
         if self.fruitless >= self.settings.tries {
             let failure =
-                Failure::system(format!("{what}: {reason}; {} tries in a row brought nothing new", self.fruitless));
+                Failure::system(format!("{what}: {reason}; {} attempts in a row transferred nothing", self.fruitless));
             return Err(match have {
                 0 => failure,
-                _ => {
-                    failure.hint(format!("the {have} bytes that have arrived are kept: run again to go on from there"))
-                }
+                _ => failure.hint(format!("the {have} bytes that have arrived are kept: run again to resume")),
             });
         }
         let wait = self.settings.backoff(self.fruitless, after);

@@ -72,7 +72,7 @@ impl Transfer {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return Ok(TransferEvent::Failed(FetchError::Transient(
-                        "the transfer ended without a word".into(),
+                        "the transfer ended without an error message".into(),
                         None,
                     )));
                 }

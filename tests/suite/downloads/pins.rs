@@ -141,7 +141,7 @@ fn a_checksum_in_the_pipeline_overrides_the_pin_and_the_conflict_is_reported() {
     context.edit("pipeline.yaml", &server.url, &format!("{}\", sha256: \"{}", server.url, of(2)));
     let run = context.cwm(&["run"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let words = format!("sources.lock pins {}; the pipeline's counts", of(1));
+    let words = format!("sources.lock pins {}; the pipeline's is used", of(1));
     assert!(run.stderr.contains("warning: games") && run.stderr.contains(&words), "{}", run.stderr);
     // What was seen last is pinned, so there is nothing to contradict any more.
     assert!(context.read("sources.lock").contains(&of(2)));

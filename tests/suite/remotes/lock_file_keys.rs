@@ -58,7 +58,7 @@ fn results_unavailable_under_the_keys_of_the_lock_file_are_reported() {
     // It has none of it.
     ben.write("pipeline.lock", &lock.replace(&format!("{line}\n"), ""));
     let pulled = ben.cwm(&["pull", "report"]);
-    let reported = "report: its key is not known: what it reads is not here, and the lock file has none";
+    let reported = "report: its key is not known: its inputs are not in the store, and the lock file has no key";
     assert!(pulled.code == 9 && pulled.stderr.contains(reported), "{}", pulled.stderr);
     // Nobody was asked at all.
     ben.write("pipeline.lock", &lock);

@@ -76,7 +76,7 @@ fn other_results_of_local_keys_are_imported_and_reported() {
     }
     let pulled = well(ada.cwm(&["pull"])).stderr;
     assert!(
-        pulled.contains("note     luck: 1 other result of it came from the remotes, beside the one that is here ("),
+        pulled.contains("note     luck: 1 other result of it found on the remotes, beside the one in the store ("),
         "{pulled}"
     );
     let shown: serde_json::Value =

@@ -262,10 +262,7 @@ stages:
     let run = ended(child);
     assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
     let reason = &run.failed["reads"];
-    assert!(
-        reason.starts_with("what its job is to read could not be sent to a remote: the remote `lab`: "),
-        "{reason}"
-    );
+    assert!(reason.starts_with("inputs of its job could not be uploaded: the remote `lab`: "), "{reason}");
     assert!(run.ran.contains("here") && run.ran.contains("other"), "{:?} {}", run.ran, run.raw.stdout);
     assert!(warned(&run, "the remote `public`"), "{}", run.raw.stdout);
     cluster.run(&[]).ran_just(&["reads"]);
@@ -294,7 +291,7 @@ fn results_lost_on_a_remote_are_rebuilt_and_damaged_ones_reported() {
     let run = cluster.run(&["last"]);
     assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
     let failed = &events(&run, "failed")[0];
-    assert!(failed["reason"].to_string().contains("what it reads could not be pulled: parts"), "{failed}");
+    assert!(failed["reason"].to_string().contains("its inputs could not be fetched: parts"), "{failed}");
     assert!(failed["hint"].to_string().contains("`cwm run --force`"), "{failed}");
     let mended = cluster.run(&["--force", "parts", "last"]);
     mended.ran_just(&["parts", "last"]);

@@ -157,7 +157,7 @@ stages:
     let queued = events(&run, "queue");
     let reasons = queued.iter().filter_map(|event| event["reasons"].as_object());
     assert!(reasons.flat_map(|reasons| reasons.keys()).any(|reason| reason == "PartitionConfig"), "{queued:?}");
-    assert!(warned(&run, "jobs go on, and the same command finds them again; `scancel "), "{}", run.raw.stdout);
+    assert!(warned(&run, "jobs continue, and the same command adopts them; `scancel "), "{}", run.raw.stdout);
     cluster.slurm("scancel", &["--me"]);
 }
 
@@ -205,7 +205,7 @@ fn a_rejected_submission_fails_with_the_message_of_slurm() {
     cluster.context.write("cwm.toml", &format!("executor = \"slurm\"\n[slurm]\n{lines}{QUICK}"));
     let run = cluster.run(&[]);
     assert!(
-        run.failed["a"].contains("before it began") && run.failed["a"].contains("no_such_module"),
+        run.failed["a"].contains("before the stage started") && run.failed["a"].contains("no_such_module"),
         "{:?}",
         run.failed
     );

@@ -88,7 +88,7 @@ fn refuse_hints(path: &Path, hints: &ModelHints) -> Result<(), Failure> {
     if given.is_empty() {
         return Ok(());
     }
-    let what = format!("{} is a checkpoint, of which {} can say nothing", path.display(), given.join(", "));
+    let what = format!("{} is a checkpoint, to which {} cannot be applied", path.display(), given.join(", "));
     Err(Failure::input(what)
-        .hint("leave it out: a checkpoint says itself what it is; only files of other programs may not"))
+        .hint("leave it out: a checkpoint has its own description, which files of other programs may lack"))
 }

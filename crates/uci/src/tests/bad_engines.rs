@@ -66,7 +66,7 @@ fn what_is_no_engine_does_not_say_uciok() {
         (&scripts[2].1, minute, " within 1 MiB of output; it was sent `uci`; it wrote nothing"),
     ] {
         let failure = start(program, Settings::default(), time);
-        let message = format!("the engine {} did not say `uciok`{how}", program.display());
+        let message = format!("the engine {} did not send `uciok`{how}", program.display());
         assert!(failure.message.starts_with(&message), "{}", failure.message);
         assert!(failure.hint.is_some_and(|hint| hint.contains("apt-get install stockfish")));
         assert_eq!(failure.kind, FailureKind::Input);
@@ -76,11 +76,11 @@ fn what_is_no_engine_does_not_say_uciok() {
 #[test]
 fn engines_that_misbehave_are_told_with_the_position() {
     for (fault, what) in [
-        ("dies", "did not say `bestmove`: it ended with exit status 3"),
-        ("dies_by_signal", "did not say `bestmove`: it was ended by signal 11"),
-        ("closes_output", "did not say `bestmove`: it closed its input or output"),
-        ("floods_later", "did not say `bestmove` within 16 MiB of output"),
-        ("hangs", "did not say `bestmove` within 0.5 s"),
+        ("dies", "did not send `bestmove`: it ended with exit status 3"),
+        ("dies_by_signal", "did not send `bestmove`: it was ended by signal 11"),
+        ("closes_output", "did not send `bestmove`: it closed its input or output"),
+        ("floods_later", "did not send `bestmove` within 16 MiB of output"),
+        ("hangs", "did not send `bestmove` within 0.5 s"),
         ("illegal", "answered `e2e5`, which is no legal move"),
         ("illegal_line", "answered `e2e5`, which is no legal move"),
         ("none", "answered `bestmove (none)`, which is no move"),
@@ -112,7 +112,7 @@ fn an_engine_that_failed_is_not_asked_again() {
     let question = Question::game(&[]).unwrap();
     assert!(engine.query(&question, &Limit::nodes(1)).is_err());
     let failure = engine.query(&question, &Limit::nodes(1)).unwrap_err();
-    assert!(failure.message.contains(" did not say `readyok`: it was ended by signal 9"), "{}", failure.message);
+    assert!(failure.message.contains(" did not send `readyok`: it was ended by signal 9"), "{}", failure.message);
 }
 
 #[test]

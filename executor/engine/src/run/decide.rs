@@ -155,9 +155,10 @@ impl Engine<'_> {
         let failure = self.transfers.failures.get(&index).filter(|failure| is_own || !failure.all_remotes_answered);
         let Some(failure) = failure.filter(|_| self.executors.is_remote(index)) else { return Ok(()) };
         let missing = list_some(&failure.missing, 1);
-        let message = format!("its result is with a remote, and files of it could not be fetched: {missing}");
+        let message = format!("its result is on a remote, and files of it could not be fetched: {missing}");
         Err(Error::system(message).hint(
-            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage computes and sends them anew",
+            "`cwm run` fetches them when it can be reached; `cwm run --force` of the stage computes and uploads them \
+             again",
         ))
     }
 

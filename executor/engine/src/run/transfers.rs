@@ -141,7 +141,8 @@ impl Engine<'_> {
             }
             Ok(false) if is_current && self.scheduler.was_built(cell) => {
                 let label = self.label(cell);
-                let message = format!("files of {label} are neither here nor with the remote although it has just run");
+                let message =
+                    format!("files of {label} are neither in the store nor on the remote although it has just run");
                 ActionFailure::new(ActionFailureKind::System, message)
                     .hint("is something else deleting from the store, or from the remote?")
             }
@@ -159,9 +160,9 @@ impl Engine<'_> {
                 return;
             }
             Err(reason) => {
-                let message = format!("what its job is to read could not be sent to a remote: {reason}");
+                let message = format!("inputs of its job could not be uploaded: {reason}");
                 ActionFailure::new(ActionFailureKind::System, message)
-                    .hint("`cwm run` tries it again; nothing is computed or sent twice")
+                    .hint("`cwm run` tries it again; nothing is computed or uploaded twice")
             }
         };
         for reader in waiting {

@@ -20,14 +20,15 @@ impl LockDifference {
     pub fn text(&self) -> String {
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             self.changed.iter().partition(|cell| cell.root);
-        let mut text = section("changed by themselves", roots.iter().map(|cell| (&cell.label, why_changed(cell))));
+        let mut text = section("changed directly", roots.iter().map(|cell| (&cell.label, why_changed(cell))));
         let by_others = self.changed_by_others();
         let count = by_others.len();
         let (by_others, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
             followers.into_iter().partition(|cell| by_others.contains(cell.label.as_str()));
-        for (heading, cells) in
-            [("changed by what they read", followers), ("changed because they read added or removed cells", by_others)]
-        {
+        for (heading, cells) in [
+            ("changed through their inputs", followers),
+            ("changed because they read added or removed cells", by_others),
+        ] {
             text += &section(heading, cells.iter().map(|cell| (&cell.label, because_of(cell))));
         }
         for (heading, labels) in

@@ -51,7 +51,7 @@ pub fn files<'r>(
     if manifest.files().contains_key(provenance::JSON_FILE) {
         let (label, file) = (&plan.cells[cell].label, provenance::JSON_FILE);
         return Err(Error::usage(format!("the report of {label} holds a `{file}` of its own"))
-            .hint("that name is cwm's; have the stage choose another"));
+            .hint("that name is reserved for cwm; have the stage use another"));
     }
     let whole = gather(plan, cell, port, disclosure, record);
     let cannot_write = |error: serde_json::Error| Error::internal(format!("cannot write the provenance: {error}"));

@@ -23,7 +23,8 @@ impl Planner<'_> {
             if let Some((_, other)) =
                 places.iter().find(|(other, _)| other.starts_with(&path) || path.starts_with(other))
             {
-                self.problems.push(Diagnostic::at(place, "two exports go to one place").related(*other, "the other"));
+                self.problems
+                    .push(Diagnostic::at(place, "two exports have the same destination").related(*other, "the other"));
                 continue;
             }
             places.push((path.clone(), place));
@@ -46,8 +47,7 @@ impl Planner<'_> {
         let shown = node.value().to_string();
         let path = self.folders.absolute(&shown, Some(node.value_place()));
         self.problems.push(if path.components().any(|part| part == Component::ParentDir) {
-            let message =
-                format!("`{}` leads upwards, and what `..` means may depend on links", escape_controls(&shown));
+            let message = format!("`{}` has a part `..`, whose meaning may depend on links", escape_controls(&shown));
             let hint = "export into a folder below the pipeline (`report/`), or name the place from the root (`/…`)";
             node.problem(message).hint(hint)
         } else if self.folders.file.starts_with(&path) {

@@ -162,6 +162,6 @@ fn single_source_error(bound: &BoundInput, sources: &[InputArtifact], open: &mut
     open.dedup();
     let stage = &label.stage;
     problem
-        .label(format!("open here: {}", list_names(open).unwrap_or_default()))
+        .label(format!("not fixed here: {}", list_names(open).unwrap_or_default()))
         .hint(format!("have one cell for each of them with `each: {stage}`, or fix the axis: `{stage}[{axis}=…]`"))
 }

@@ -69,7 +69,7 @@ impl<'a> Scope<'a> {
                 origin = Some(from);
             }
             if found.scalar().is_none() {
-                let message = format!("`${name}` is {} and cannot stand inside text", found.kind());
+                let message = format!("`${name}` is {} and cannot be used inside text", found.kind());
                 self.problems.push(Diagnostic::at(node.place, message).related(found.place, "its value"));
                 return None;
             }

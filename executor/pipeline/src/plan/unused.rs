@@ -43,7 +43,7 @@ impl Planner<'_> {
                     Diagnostic::at(axis.place, format!("nothing uses the axis `{name}` of `{}`", stage.name.text))
                         .label("all cells along it would be the same")
                         .hint(format!(
-                            "use it as `${name}` in `with` (`run` is given to the shell as it stands), or remove it"
+                            "use it as `${name}` in `with` (`run` is given to the shell unchanged), or remove it"
                         )),
                 );
             }

@@ -197,7 +197,7 @@ fn merge(value: Node, merged: &mut Vec<Vec<(SpannedStr, Node)>>) -> Result<()> {
         Content::List(items) => items.into_iter().try_for_each(|item| merge(item, merged))?,
         Content::Scalar(Value::Null) => {}
         Content::Scalar(_) => {
-            let message = "what `<<` brings in must be a map or a list of maps";
+            let message = "the value of `<<` must be a map or a list of maps";
             return Err(Diagnostic::at(value.place, message));
         }
     }

@@ -93,7 +93,7 @@ impl LineEntry for AcceptedChange {
     const FORMAT: &'static str = "cwm-accepted";
     const ENTRY: &'static str = "an accepted change of code";
     const INTRODUCTION: &'static str = "\
-# Changes of code that change no result, as given to `cwm accept`; kept in git. In a merge conflict both sides will do.
+# Changes of code that change no result, as given to `cwm accept`; kept in git. In a merge conflict keep both sides.
 ";
     const CONFLICT_RULE: &'static str = "both sides are taken";
 

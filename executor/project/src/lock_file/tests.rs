@@ -50,6 +50,14 @@ fn the_text_is_what_it_was_and_is_yaml_with_one_line_a_cell() {
 }
 
 #[test]
+fn a_file_with_the_comment_of_an_earlier_cwm_is_read() {
+    let text = text_of(&[("a", "1")]);
+    let text = text.replace(LockLine::INTRODUCTION, "# The results that this pipeline stands for.\n");
+    let file = LockFile::parse("pipeline.lock".into(), text).unwrap();
+    assert_eq!((file.get(&label("a")), messages(&file)), (Some(&line("1")), vec![]));
+}
+
+#[test]
 fn it_is_written_only_when_it_changes_and_others_lines_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipeline.lock");

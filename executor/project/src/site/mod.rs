@@ -87,7 +87,7 @@ pub struct InvalidRemote {
 
 /// A hint for people who write a credential into cwm.toml.
 pub const WHERE_CREDENTIALS_ARE: &str =
-    "cwm.toml belongs into git; credentials come from the environment or the usual files (docs/design/remotes.md)";
+    "cwm.toml is meant for git; put credentials into the environment or the usual files (docs/design/remotes.md)";
 
 /// Returns true if a name is that of a credential; none of cwm's own keys is.
 pub fn is_secret(name: &str) -> bool {

@@ -143,7 +143,7 @@ fn an_error_shows_the_key_and_no_value() {
         "[secrets]\nlab = 'hunter2'\n",
     ] {
         let message = faults(text);
-        assert!(!message.contains("hunter2") && message.contains("credentials come from the environment"), "{message}");
+        assert!(!message.contains("hunter2") && message.contains("put credentials into the environment"), "{message}");
     }
     for text in [
         "remotes = 'hunter2'\n",

@@ -31,7 +31,7 @@ fn check(remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
         return invalid("a `file://` URL has an absolute path: `file:///mnt/shared/cwm`", None);
     }
     if rest.starts_with('~') {
-        return invalid("`~` is known to shells only", Some("write the path of the folder itself"));
+        return invalid("`~` is expanded only by shells", Some("write the path of the folder itself"));
     }
     Ok(())
 }

@@ -114,9 +114,9 @@ impl IsolatedAction<'_> {
         if missing.is_empty() {
             return Ok(());
         }
-        let hint = "`retry:` of the stage and `cwm run` try it again; if the remote lost or damaged it, `cwm push --force` of what \
-                    computed it, where its files are, mends that, or `cwm run --force` computes it anew";
-        let message = format!("what it reads could not be pulled: {}", list_some(&missing, MAX_LISTED));
+        let hint = "`retry:` of the stage and `cwm run` try it again; if the remote's copy is missing or damaged, repair it with \
+                    `cwm push --force` from a store that has it, or compute it again with `cwm run --force`";
+        let message = format!("its inputs could not be fetched: {}", list_some(&missing, MAX_LISTED));
         Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint))
     }
 
@@ -147,7 +147,7 @@ impl IsolatedAction<'_> {
     /// Pushes the result in the own store, with these outputs if there are several, and registers it with the home store.
     fn publish_result(&self, outputs: Option<&OutputDigests>) -> Result<(), ActionFailure> {
         let (own, home) = (&self.node.store, self.home);
-        let gone = || Error::internal("what was just recorded is not there");
+        let gone = || Error::internal("the result that was just recorded is missing");
         let requested = own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;
         if source_key::has_unpinned_url(&requested.components) {
             let pinned = source_key::with_checksums(&requested.components, &requested.fetched).ok_or_else(gone)?;

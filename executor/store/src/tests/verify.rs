@@ -270,7 +270,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     assert_eq!(report.findings[0].path, log);
     let report = store.verify(None, |_, _| {}).unwrap();
     assert!(report.findings.is_empty(), "what is left is no damage: {report:?}");
-    assert!(report.notes[0].what.contains("has lost its log"), "{report:?}");
+    assert!(report.notes[0].what.contains("is missing its log"), "{report:?}");
 
     let again = finished(&store, "a", "hello", &[("x", "one")]);
     fs::write(again.log.as_ref().unwrap(), "the log of another attempt\n").unwrap();

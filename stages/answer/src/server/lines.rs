@@ -98,7 +98,7 @@ impl<R: BufRead> Lines<R> {
         }
         self.reader.fill_buf().map_err(|error| match error.kind() {
             std::io::ErrorKind::TimedOut => {
-                ServerError::transient("silent", format!("the server fell silent: {error}"))
+                ServerError::transient("silent", format!("the connection was idle for too long: {error}"))
             }
             _ => ServerError::transient("cut", format!("the connection broke: {error}")),
         })

@@ -161,7 +161,7 @@ fn a_length_that_is_too_large_ends_in_words_and_keeps_what_came() {
         serve(&longer, TAG, request).cut(there)
     });
     let failure = fails(trial(folder.path(), &server.url, None).run(&Impatient(settings())));
-    assert!(failure.message.contains("6 tries in a row brought nothing new"), "{failure}");
+    assert!(failure.message.contains("6 attempts in a row transferred nothing"), "{failure}");
     assert!(failure.hint.unwrap().contains("the 100000 bytes that have arrived are kept"));
     assert_eq!(server.requests().len(), 7);
 }

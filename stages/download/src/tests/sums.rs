@@ -106,7 +106,7 @@ fn a_list_that_is_not_there_or_has_no_such_month_is_reported() {
     // Of a list nothing is kept, so nothing can be gone on from.
     let server = Server::start(|_, _| empty("503 Service Unavailable"));
     let failure = fails(month(folder.path(), &server).run(&Impatient(settings())));
-    assert!(failure.message.contains("6 tries in a row"), "{failure}");
+    assert!(failure.message.contains("6 attempts in a row"), "{failure}");
     assert!(failure.hint.unwrap().contains("`sha256`"));
     let server = mirror(Some("nonsense".into()));
     let failure = fails(month(folder.path(), &server).run(&Impatient(settings())));

@@ -98,7 +98,7 @@ fn names_of_parameters_that_the_model_does_not_have_are_refused() {
     let added = |entry: &mut Value| entry["config"]["gated_deltanet_nobody"] = true.into();
     let comparison = beside.judged(&added);
     assert_eq!(faults(&comparison), Ok(Vec::new()));
-    let note = "its manifest has what nobody knows, and nothing is compared with: config.gated_deltanet_nobody";
+    let note = "its manifest has unknown keys, and nothing is compared with them: config.gated_deltanet_nobody";
     assert_eq!(comparison.notes, [note]);
 }
 

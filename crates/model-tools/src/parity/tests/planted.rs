@@ -203,7 +203,7 @@ fn what_a_manifest_lacks_or_misspells_is_reported() {
     };
     let none = || (String::new(), String::new());
     assert_eq!(told(&|_| {}), none());
-    let note = |keys: &str| format!("its manifest has what nobody knows, and nothing is compared with: {keys}");
+    let note = |keys: &str| format!("its manifest has unknown keys, and nothing is compared with them: {keys}");
     let misspelt = |entry: &mut serde_json::Value| {
         let entry = entry.as_object_mut().unwrap();
         let (loss, trace) = (entry.remove("fp64_loss").unwrap(), entry.remove("train_trace").unwrap());

@@ -270,7 +270,7 @@ fn what_is_reported_of_a_checkpoint_that_says_it_itself_is_refused() {
     ] {
         let request = TrackRequest { model: folder.path().to_owned(), hints, game: 1, ..TrackRequest::default() };
         let failure = track(&request, &mut "e4".as_bytes(), &mut |_| panic!("it is followed")).unwrap_err();
-        let expected = format!("{} is a checkpoint, of which {named} can say nothing", folder.path().display());
+        let expected = format!("{} is a checkpoint, to which {named} cannot be applied", folder.path().display());
         assert_eq!((failure.message, failure.hint.is_some()), (expected, true));
     }
 }
