@@ -14,7 +14,7 @@ pub struct Fingerprint {
     pub base: String,
     /// Separately hashed parts by name, such as one model family each.
     pub parts: BTreeMap<String, String>,
-    /// The same code crate by crate, so that `why` can name the one that changed.
+    /// Digests of the code crate by crate, so that `why` can name the one that changed.
     pub crates: BTreeMap<String, String>,
 }
 

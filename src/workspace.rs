@@ -51,7 +51,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// As [`Workspace::open`], without the warnings about its lock files.
+    /// Opens the workspace like [`Workspace::open`], without the warnings about its lock files.
     ///
     /// # Errors
     /// As [`Workspace::open`].
@@ -128,7 +128,8 @@ impl Workspace {
         Ok(cache_status)
     }
 
-    /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show for whom it waits.
+    /// Takes the shared lock of the store, so that `gc` keeps what is not in the lock file yet. `sinks` show which process
+    /// it waits for.
     pub fn lock_shared(&self, sinks: &mut EventSinks) -> Result<StoreLock, Error> {
         Ok(self.store.lock_shared(|owner| sinks.warn(format!("waiting for the store: {owner}")))?)
     }

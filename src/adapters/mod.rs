@@ -1,4 +1,4 @@
-//! Joins crates of the executor that do not know each other.
+//! Joins crates of the executor that do not depend on each other.
 
 mod remote;
 

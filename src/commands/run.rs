@@ -36,7 +36,7 @@ pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode> {
     if arguments.watch { watch::run(store, arguments) } else { run_until(store, arguments, Arc::default()) }
 }
 
-/// As [`run`]; once `drain_requested` is set, running cells end and no other one starts.
+/// Runs like [`run`]; once `drain_requested` is set, running cells end and no other one starts.
 ///
 /// # Errors
 /// As [`run`].

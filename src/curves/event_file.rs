@@ -24,7 +24,7 @@ impl EventFile {
     /// folder in the order of their names, and may no longer read an older one, so no file is continued.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn begin(folder: &Path, time: f64) -> Result<Self> {
         let mut number = 0;
         let mut file = loop {
@@ -43,7 +43,7 @@ impl EventFile {
     /// Adds the points of one step.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, points: &[CurvePoint], time: f64) -> Result<()> {
         let mut records = Vec::new();
         for point in points {

@@ -21,7 +21,7 @@ impl MetricsFile {
     /// meanwhile stay.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn open(path: &Path) -> Result<(Self, BTreeMap<String, u64>)> {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         let mut bytes = Vec::new();
@@ -43,7 +43,7 @@ impl MetricsFile {
     /// Adds the points of one step, as of `time` (seconds since 1970).
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, points: &[CurvePoint], time: f64) -> Result<()> {
         let Some(first) = points.first() else { return Ok(()) };
         let mut line: Map<String, Json> =

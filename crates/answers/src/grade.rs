@@ -45,7 +45,7 @@ row! {
         rank: Option<f64>,
         /// The win probability of the best move less that of a legal move.
         win_loss: Option<f64>,
-        /// The same in centipawns, at most 1,000.
+        /// The centipawns of the best move less those of a legal move, at most 1,000.
         cp_loss: Option<f64>,
         /// True if a legal move is one of the sixteen trivial moves.
         trivial: Option<bool>,

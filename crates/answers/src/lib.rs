@@ -1,7 +1,7 @@
 //! The formats `answers`, `grades` and `tallies`: answers of models to items, the grade of each, and sums of grades.
 //!
 //! Parquet; `docs/formats.md` has the columns. Files of answers and grades are written and read a batch at a time. This
-//! crate must not know tasks, how answers are judged, or who answers.
+//! crate must not depend on tasks, how answers are judged, or who answers.
 
 mod answer;
 mod cell;

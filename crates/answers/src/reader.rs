@@ -58,7 +58,7 @@ impl AnswersReader {
     }
 
     /// The run that answered, with the name `label` where the file has no `cwm.run`, or one without a name: a stage
-    /// does not know its own label.
+    /// does not have its own label.
     pub fn run_or(&self, label: &str) -> Run {
         let mut run = self.run.clone().unwrap_or_default();
         if run.name.is_empty() {

@@ -37,7 +37,7 @@ impl Tallies {
     /// Writes the folder.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         fs_err::create_dir_all(folder)?;
         for (name, rows) in [(OVERALL, &self.overall), (CATEGORIES, &self.categories), (TASKS, &self.tasks)] {
@@ -51,7 +51,7 @@ impl Tallies {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A file is missing or of another format, or the disk refuses.
+    /// A file is missing or of another format, or an operation on the disk fails.
     pub fn read(folder: &Path) -> Result<Self, Failure> {
         let (graded, overall) = read(folder, OVERALL)?;
         let of = |name| read(folder, name).map(|(_, rows)| rows);

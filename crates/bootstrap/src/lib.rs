@@ -1,7 +1,7 @@
 //! The bootstrap over games: which games each resample draws, with which signs, what they sum up to, and the interval that
 //! the results span.
 //!
-//! This crate must not know what is summed.
+//! This crate must not depend on what is summed.
 
 mod draws;
 mod interval;

@@ -32,7 +32,7 @@ impl IdKey {
         }
     }
 
-    /// The same as text of its own.
+    /// Returns the id of the game played at `site`.
     pub fn id(&self, site: &str) -> String {
         let mut id = String::with_capacity(28);
         self.write_id(site, &mut id);

@@ -1,8 +1,8 @@
 //! Games: read from PGN, named, put into buckets, kept in Arrow files, and accounted for.
 //!
-//! The numbers that stand for moves and positions are defined by `cwm-encoding`. This crate must not know of pipelines
-//! or models; of the stage contract it uses the failure that its errors become, and the context that receives the
-//! account.
+//! The numbers that stand for moves and positions are defined by `cwm-encoding`. This crate must not depend on
+//! pipelines or models; of the stage contract it uses the failure that its errors become, and the context that receives
+//! the account.
 
 mod corpus_stats;
 mod identity;

@@ -41,10 +41,10 @@ pub struct Choice {
 /// The correctness of an answer. Each property includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Correctness {
-    /// It names a move.
+    /// The answer names a move.
     pub valid: bool,
     /// The move is legal.
     pub legal: bool,
-    /// It is the best one.
+    /// The move is the best one.
     pub best: bool,
 }

@@ -1,4 +1,4 @@
-//! From choices to columns.
+//! Turns choices into columns.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! From columns to choices.
+//! Turns columns into choices.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};

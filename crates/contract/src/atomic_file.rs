@@ -8,7 +8,8 @@ use std::path::Path;
 /// the new one, whole. It is written under the name `temporary` in the same folder, which one process at a time may use.
 ///
 /// # Errors
-/// The disk refuses. The file at `path` is then the old one, and `temporary` is removed so that it takes no room.
+/// An operation on the disk fails. The file at `path` is then the old one, and `temporary` is removed so that it takes
+/// no room.
 pub fn write_atomically(
     path: &Path,
     temporary: &Path,

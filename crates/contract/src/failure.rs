@@ -53,7 +53,7 @@ impl Failure {
         Failure::system(format!("cannot {what} {}: {error}", path.display()))
     }
 
-    /// The same failure with advice.
+    /// Adds advice and returns the failure.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct FetchRequest {
     /// Its URL.
     pub url: String,
-    /// Only so many bytes from its beginning; all of it if that is shorter.
+    /// The number of bytes to fetch from its beginning; all of it if that is shorter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_bytes: Option<u64>,
 }
@@ -66,7 +66,7 @@ pub enum Origin {
     File {
         /// Absolute.
         path: PathBuf,
-        /// Only so many bytes from its beginning.
+        /// The number of bytes to fetch from its beginning.
         first_bytes: Option<u64>,
     },
     /// The network.

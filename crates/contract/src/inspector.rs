@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::{Failure, Format};
 
 /// Describes artifacts for `cwm show` and exports them in other formats for `cwm export`. The executor uses this trait,
-/// since it must not know the content of files. No stage reads the output of an inspector.
+/// since it must not depend on the content of files. No stage reads the output of an inspector.
 pub trait Inspector: Send + Sync {
     /// Describes the artifact of format `format` at `path`; `None` if the format is unknown here.
     ///
@@ -72,9 +72,9 @@ pub struct DescribeOptions {
 /// A description of an artifact, in two forms with the same content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// For a terminal, without indentation.
+    /// The lines for a terminal, without indentation.
     pub lines: Vec<String>,
-    /// For programs: a JSON object.
+    /// The facts for programs: a JSON object.
     pub facts: Json,
 }
 
@@ -83,7 +83,7 @@ pub struct Description {
 pub struct ExportOptions {
     /// True if the labels of each position are added.
     pub labels: bool,
-    /// At most so many items, from the first.
+    /// The most items that are shown, from the first.
     pub limit: Option<u64>,
     /// Cores that may be used, at least 1. The output does not depend on it.
     pub cores: usize,

@@ -7,7 +7,7 @@ use crate::{
     Comparison, Description, DeviceInfo, Failure, ModelHints, ParityRequest, TrackReport, TrackRequest, UciRequest,
 };
 
-/// Works on models outside of pipelines. The executor uses this trait, since it must not know what a model is. No stage
+/// Works on models outside of pipelines. The executor uses this trait, since it must not depend on what a model is. No stage
 /// uses it, and it is in no fingerprint.
 pub trait ModelTools: Send + Sync {
     /// Compares the numbers that this program computes with those recorded of the authors' code, file by file: `report`
@@ -21,7 +21,8 @@ pub trait ModelTools: Send + Sync {
     /// that the file holds is executed.
     ///
     /// # Errors
-    /// The file cannot be read or is damaged, holds no model that is known, or several; or the disk refuses.
+    /// The file cannot be read or is damaged, holds no model that is known, or several; or an operation on the disk
+    /// fails.
     fn import_model(&self, file: &Path, hints: &ModelHints, target: &Path) -> Result<Description, Failure>;
 
     /// Follows the game in `text`, moves or PGN, with a model: `report` receives the prediction of each position as soon as

@@ -28,13 +28,13 @@ pub enum Type {
     /// A file from outside, or a folder, which stands for the files in it and in its folders whose names end in one of
     /// `endings`, sorted by path. They enter the key by their contents in this order.
     Files {
-        /// Such as `.jsonl`.
+        /// The endings, such as `.jsonl`.
         endings: &'static [&'static str],
     },
     /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text. In a
     /// [`Type::OneOrMany`] a folder stands for a list of the files in it, as of [`Type::Files`].
     FileOrUrl {
-        /// Such as `.jsonl`; without any, no folder is taken.
+        /// The endings, such as `.jsonl`; without any, no folder is taken.
         endings: &'static [&'static str],
     },
     /// A number of bytes: an integer from 1, or a number with a unit such as `100MB`. Held as the integer.
@@ -53,7 +53,7 @@ pub enum Type {
     OneOrMany(Box<Type>),
     /// A map from text to these.
     Map(Box<Type>),
-    /// This, or nothing.
+    /// A value of this type, or nothing.
     Optional(Box<Type>),
     /// Anything: text, numbers, lists.
     Any,
@@ -99,7 +99,7 @@ impl Type {
         }
     }
 
-    /// In words, with an article.
+    /// Returns a description of the type, with an article.
     pub fn describe(&self) -> String {
         match self {
             Type::Bool => "true or false".into(),
@@ -170,7 +170,7 @@ impl ParameterError {
         ParameterError { parameter: parameter.into(), message: message.into(), hint: None }
     }
 
-    /// The same with a hint, if there is one.
+    /// Sets the hint, if there is one, and returns the error.
     #[must_use]
     pub fn maybe_hint(self, hint: Option<String>) -> Self {
         ParameterError { hint, ..self }
@@ -181,9 +181,9 @@ impl ParameterError {
 pub trait Parameter: Sized {
     /// The declared type.
     fn kind() -> Type;
-    /// From a value that [`Type::normalise`] returned; else what is wrong with it.
+    /// Reads a value that [`Type::normalise`] returned; the error is the problem with it.
     fn read(value: &Value) -> Result<Self, String>;
-    /// As a value.
+    /// Returns it as a value.
     fn write(&self) -> Value;
 }
 
@@ -191,7 +191,7 @@ pub trait Parameter: Sized {
 pub trait Parameters: Sized {
     /// Returns the declarations.
     fn specs() -> Vec<ParameterSpec>;
-    /// From normalised values with all defaults filled in.
+    /// Reads normalised values with all defaults filled in.
     fn read(values: &Values) -> Result<Self, ParameterError>;
 }
 

@@ -117,7 +117,7 @@ impl Output {
         Output { name, format, shape: Shape::FileOrFolder(extension), when: None, doc }
     }
 
-    /// The same output, written only where the optional input `input` is given.
+    /// Returns this output, written only where the optional input `input` is given.
     pub const fn when(mut self, input: &'static str) -> Self {
         self.when = Some(input);
         self

@@ -1,4 +1,4 @@
-//! The place in a report's page for what only the executor knows: which results made it, when, where and at what cost.
+//! The place in a report's page for data that only the executor has: which results made it, when, where and at what cost.
 //!
 //! A stage that writes a page of the format [`crate::Format::REPORT`] leaves [`PLACEHOLDER`] in its [`PAGE_FILE`], and its result
 //! stays a function of what it reads. Where the executor exports such a report, it puts [`fill`] there, in the copy.
@@ -12,7 +12,7 @@ pub const JSON_FILE: &str = "provenance.json";
 /// The element of the page, as the stage leaves it. No text in a page can be taken for it, as `<` is escaped there.
 pub const PLACEHOLDER: &str = r#"<script type="application/json" id="cwm-provenance">null</script>"#;
 
-/// The same element with `json` in it, of which nothing can end the element: JSON has `<` in strings only.
+/// Returns the element with `json` in it, which cannot end the element: JSON has `<` in strings only.
 pub fn fill(json: &str) -> String {
     PLACEHOLDER.replacen("null", &json.replace('<', "\\u003c"), 1)
 }

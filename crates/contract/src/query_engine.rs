@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{Failure, Format};
 
-/// Answers queries over artifacts. The executor uses this trait, since it must not know the content of files. No stage
+/// Answers queries over artifacts. The executor uses this trait, since it must not depend on the content of files. No stage
 /// uses it, it writes to no artifact, and it is in no fingerprint.
 pub trait QueryEngine: Send + Sync {
     /// Returns the tables of these artifacts, by name. Artifacts without a table are skipped.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::Failure;
 
-/// Gives the rewards of answers to graded items outside of pipelines. The executor uses this trait, since it must not know what an
-/// item is. No stage uses it, and it is in no fingerprint.
+/// Gives the rewards of answers to graded items outside of pipelines. The executor uses this trait, since it must not depend
+/// on what an item is. No stage uses it, and it is in no fingerprint.
 pub trait RewardServer: Send + Sync {
     /// Answers each line of `input`, a JSON object with a `task_id` and a `text`, with a line of `output`, in their order, until
     /// the end of the input: an object with `reward`, `verdict` and `score`, or with `error`. It reads no more than is there, and

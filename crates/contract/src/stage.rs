@@ -38,7 +38,7 @@ pub trait Stage: Send + Sync {
         None
     }
 
-    /// The same of one cell, whose parameters are known: which inputs it needs may depend on them. They have passed
+    /// Checks the set of inputs of one cell, which may depend on its parameters. They have passed
     /// [`Stage::check`].
     fn check_inputs_for(&self, _values: &Values, _given: &[&str]) -> Option<String> {
         None

@@ -101,7 +101,7 @@ impl Trial {
         stage.preview(&Context::new(stage, self.task, Box::new(Recorder::default()), Cancellation::default()))
     }
 
-    /// The same with a cancellation of the caller's.
+    /// Runs the stage like [`Trial::run`], with a cancellation of the caller's.
     ///
     /// # Errors
     /// As [`Trial::run`].

@@ -56,7 +56,7 @@ impl Value {
     }
 }
 
-/// As a person would write it in the YAML, in one line.
+/// Prints the value as a person would write it in the YAML, in one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -16,7 +16,7 @@ pub fn legal(position: &Chess, plain: PlainMove) -> Option<Move> {
     legal_between(position, role, from, to, promotion)
 }
 
-/// The same where the caller knows that a piece of kind `role`, of either colour, stands on `from`.
+/// Like [`legal`], where the caller has made sure that a piece of kind `role`, of either colour, stands on `from`.
 #[inline]
 pub fn legal_between(position: &Chess, role: Role, from: Square, to: Square, promotion: Option<Role>) -> Option<Move> {
     let board = position.board();

@@ -1,7 +1,7 @@
 //! Moves as tokens, positions as 75 labels, and the replay from one to the other: what every result rests on.
 //!
-//! The numbers are those of the paper's own code (`docs/formats.md`, golden data of the tests). This crate knows chess
-//! only through `shakmaty`; it must not know of files, games as records, stages or models.
+//! The numbers are those of the paper's own code (`docs/formats.md`, golden data of the tests). This crate uses the
+//! rules of chess only through `shakmaty`; it must not depend on files, games as records, stages or models.
 
 mod groups;
 mod labels;

@@ -78,7 +78,7 @@ impl From<Move> for PlainMove {
     }
 }
 
-/// As UCI writes it: `e2e4`, `e7e8q`.
+/// Prints the move in UCI notation: `e2e4`, `e7e8q`.
 impl fmt::Display for PlainMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.from, self.to)?;

@@ -1,4 +1,4 @@
-//! From a game's tokens to the labels of each of its positions.
+//! Turns a game's tokens into the labels of each of its positions.
 
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Role, Square};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! From evaluations to columns.
+//! Turns evaluations into columns.
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ pub struct Evaluation {
     pub t: Option<u32>,
     /// The position, with an en passant square only where a capture is legal.
     pub fen: String,
-    /// At least one, the best first.
+    /// The lines, at least one, the best first.
     pub lines: Vec<Line>,
 }
 
@@ -57,7 +57,7 @@ pub struct Line {
     pub score: Option<Score>,
     /// The depth to which it was searched, in plies.
     pub depth: Option<u32>,
-    /// At least one move, packed.
+    /// The moves, at least one, packed.
     pub moves: Vec<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! From columns to evaluations.
+//! Turns columns into evaluations.
 
 use std::ops::Range;
 

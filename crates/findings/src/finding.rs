@@ -66,19 +66,19 @@ impl Finding {
         Finding { high, kind, layer, low, model, n, names: BTreeMap::new(), network, values }
     }
 
-    /// The same with a name.
+    /// Adds a name and returns the finding.
     pub fn name(mut self, name: &str, text: impl ToString) -> Self {
         self.names.insert(name.to_owned(), text.to_string());
         self
     }
 
-    /// The same with a value.
+    /// Adds a value and returns the finding.
     pub fn value(mut self, name: &str, value: f64) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
 
-    /// The same with a value and its interval, if it has one.
+    /// Adds a value and its interval, if it has one, and returns the finding.
     pub fn estimate(mut self, name: &str, value: f64, interval: Option<(f64, f64)>) -> Self {
         if let Some((low, high)) = interval {
             self.low.insert(name.to_owned(), low);

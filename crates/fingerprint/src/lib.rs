@@ -2,7 +2,7 @@
 //!
 //! The build script of the root package calls [`fingerprints`] once and keeps the answer in the binary. The rules,
 //! and the reasons for them, are in `docs/design/fingerprint.md`. This crate reads files below the workspace's root
-//! and nothing else: it does not call cargo, and knows neither pipelines nor keys.
+//! and nothing else: it does not call cargo, and depends on neither pipelines nor keys.
 
 mod attributes;
 mod digest;

@@ -36,7 +36,7 @@ impl Lock {
     }
 
     /// The packages that the workspace crate `user` means by the dependency `name`: one, or all versions of that name
-    /// that it uses (under several aliases); none if the lock does not know it.
+    /// that it uses (under several aliases); none if the lock does not have it.
     pub(crate) fn resolved_packages(&self, user: &str, name: &str) -> Vec<&Package> {
         self.local(user)
             .map(|user| self.dependencies(user))

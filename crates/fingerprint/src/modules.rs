@@ -8,7 +8,7 @@ use crate::attributes::is_test_only;
 use crate::files::{Content, SourceFile};
 use crate::manifest::resolve;
 
-/// The paths of the files that only tests use. A file that no `mod` line leads to is not among them: who knows what
+/// The paths of the files that only tests use. A file that no `mod` line leads to is not among them: it is unknown what
 /// does.
 pub(crate) fn test_only(files: &[SourceFile]) -> BTreeSet<String> {
     let mut walk = Walk {

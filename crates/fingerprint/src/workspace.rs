@@ -1,4 +1,4 @@
-//! The crates of a workspace and who uses whom, from the manifests alone.
+//! The crates of a workspace and the uses between them, from the manifests alone.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

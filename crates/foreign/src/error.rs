@@ -7,7 +7,7 @@ use cwm_contract::Failure;
 /// An error, in words that fit after "failed: ".
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignError {
-    /// The system refused.
+    /// A system call fails.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
         /// `open`, `read`.

@@ -116,7 +116,7 @@ impl Source {
     /// The digest by which the file can be distinguished, wherever it lies.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn digest(&self) -> Result<blake3::Hash, ForeignError> {
         let mut hasher = blake3::Hasher::new();
         let whole = FromStart { file: &self.file, at: 0 };

@@ -24,7 +24,7 @@ const GELU: (&str, &str) = ("gelu", "tanh");
 pub struct ImportedModel {
     /// Description of the model and of its file.
     pub description: Description,
-    /// It, built.
+    /// The built network.
     pub network: Network,
     /// Its parameters.
     pub weights: Weights,

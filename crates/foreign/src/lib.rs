@@ -1,7 +1,7 @@
 //! Models that other programs saved: PyTorch's checkpoints and safetensors, read without executing anything, and
 //! recognised as models of ours (`docs/design/checkpoints.md`).
 //!
-//! It knows files and names of tensors. It must not know of pipelines, of games, or how models are trained; and no
+//! It depends on files and names of tensors. It must not depend on pipelines, games, or how models are trained; and no
 //! training rests on it, so that a better reader reruns none.
 
 mod element;

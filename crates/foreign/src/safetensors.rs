@@ -80,7 +80,7 @@ impl Safetensors {
     /// The bytes of a tensor's elements.
     ///
     /// # Errors
-    /// There are none, or the system refuses.
+    /// There are none, or a system call fails.
     pub fn read(&self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
         let (start, bytes) = self.locate(path, name, tensor)?;
         let size = tensor.storage.element.bytes().unwrap_or(1);

@@ -15,7 +15,7 @@ const SETTING: usize = 384;
 pub struct TensorGroup {
     /// Its place in the file, such as `model_state_dict` or `ema.shadow`; empty for the whole file.
     pub path: String,
-    /// Its tensors, in the order in which they were saved; or what is odd about one, in words that follow its name.
+    /// Its tensors, in the order in which they were saved; or the problem with one, worded to follow its name.
     pub tensors: Vec<(String, Result<Tensor, String>)>,
 }
 
@@ -67,7 +67,7 @@ struct Step {
     to: LastStep,
 }
 
-/// The last step to an object.
+/// The last key or index on the path to an object.
 #[derive(Clone, Copy)]
 enum LastStep {
     Key(Handle),

@@ -1,6 +1,6 @@
 //! The functions that our SQL has beside the engine's own: for the stage `bins`, and for `cwm sql`.
 //!
-//! This crate must not know which files queries read, nor what is done with what they say.
+//! This crate must not depend on which files queries read, nor what is done with what they say.
 
 mod exact_sum;
 mod exact_sum_function;

@@ -14,7 +14,7 @@ pub enum Ending {
     Stalemate,
     /// Fifty moves of each side without capture or pawn move.
     FiftyMoves,
-    /// The same position for the third time.
+    /// A position occurred for the third time.
     Threefold,
 }
 

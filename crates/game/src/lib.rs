@@ -1,6 +1,6 @@
 //! A game as it is played: when it ends by the rules of chess, its own stream of random numbers, and its text (PGN).
 //!
-//! This crate must not know who plays, or files.
+//! This crate must not depend on who plays, or on files.
 
 mod ending;
 mod pgn;

@@ -26,7 +26,7 @@ pub fn sample(
     sample_by(BATCH, model, workers, prompts, samples, sampling, stream)
 }
 
-/// The same with batches of so many answers; their size changes no answer.
+/// Samples like [`sample`], in batches of so many answers; their size changes no answer.
 pub(crate) fn sample_by(
     batch: usize,
     model: &Model<'_>,

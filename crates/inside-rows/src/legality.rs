@@ -24,7 +24,7 @@ pub struct Legality {
     pub right: bool,
     /// True if the likeliest word continues a legal move; none where the game is over.
     pub legal: Option<bool>,
-    /// As `legal`, by the rule of the authors' program.
+    /// True if the likeliest word is legal by the rule of the authors' program.
     pub loose: Option<bool>,
     /// Probability of all words that continue a legal move; none where the game is over.
     pub mass: Option<f64>,

@@ -1,7 +1,7 @@
 //! The formats `transpositions` and `legality`: one Parquet file each, whose rows are members of classes, or words that a model
 //! expects.
 //!
-//! `docs/formats.md` has the columns. This crate must not know chess, models, or what is computed from the rows.
+//! `docs/formats.md` has the columns. This crate must not depend on chess, models, or what is computed from the rows.
 
 mod legality;
 mod transpositions;

@@ -71,7 +71,7 @@ impl Batch<'_> {
         (pass, logits)
     }
 
-    /// The same, and what others go on from, if the model goes on from steps that it has passed.
+    /// Returns [`Batch::logits`] and, if the model can continue from steps that it has passed, the cache of these.
     pub fn start(&self, sites: Sites, rows: &[usize]) -> (ForwardPass<'_>, Vec<f32>, Option<Cache>) {
         let Some(model) = self.model.network().incremental() else {
             let (pass, logits) = self.logits(sites, rows);

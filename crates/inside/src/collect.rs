@@ -34,7 +34,8 @@ pub struct Collection {
 /// Writes the rows of `games` to `writer`, game by game in their order, token by token.
 ///
 /// # Errors
-/// A game cannot be read or is too long for the model, a row is not finite, the disk refuses, or the stage was cancelled.
+/// A game cannot be read or is too long for the model, a row is not finite, an operation on the disk fails, or the stage
+/// was cancelled.
 pub fn collect(
     context: &Context,
     model: &Model,

@@ -40,7 +40,7 @@ pub struct RecordedPasses<'a> {
     sites: &'a [usize],
     /// The model's values at the recorded tokens of each game.
     pub seen: Vec<Vec<TokenView>>,
-    /// For each game the cache of its batch and its place there, if the model continues from cached steps.
+    /// The cache of each game's batch and its place there, if the model continues from cached steps.
     passed: Vec<Option<(Arc<Cache>, usize)>>,
 }
 
@@ -172,7 +172,7 @@ impl Model {
         Ok(found)
     }
 
-    /// The same by whole passes. Only prefixes of one length go together, so that no padding stands behind an edit.
+    /// Computes `edited` by whole passes. Only prefixes of one length go together, so that no padding stands behind an edit.
     fn edited_in_prefixes(
         &self,
         workers: &WorkerPool,

@@ -4,7 +4,7 @@
 //! the board of each token; [`Model::by_batch`] passes games through the model, a micro-batch at a time; [`collect`] keeps rows
 //! of the stream in a scratch file ([`Rows`]).
 //!
-//! This crate must not know pipelines, how a probe or an autoencoder is optimised, or which tables a paper has.
+//! This crate must not depend on pipelines, how a probe or an autoencoder is optimised, or which tables a paper has.
 
 pub mod alignment;
 pub mod autoencoder;

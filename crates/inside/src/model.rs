@@ -50,7 +50,7 @@ impl Model {
         Ok(Model { task, weights_source, description, digest, network, device_weights })
     }
 
-    /// The same model, whose matrix products round operands to `precision`; by default they do not.
+    /// Makes the model's matrix products round operands to `precision`; by default they do not.
     ///
     /// # Errors
     /// Its device cannot compute in that precision.

@@ -25,7 +25,7 @@ impl RowsWriter {
     /// New files `NAME-0.f32`, ... in `folder` for this number of sites.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(folder: &Path, name: &str, sites: usize, width: usize) -> Result<Self, Failure> {
         let file = |site| {
             let mut options = fs_err::OpenOptions::new();
@@ -38,7 +38,7 @@ impl RowsWriter {
     /// Adds rows: of each site, the same number of them.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     ///
     /// # Panics
     /// There are not as many values of each site: a mistake of the caller.
@@ -57,7 +57,7 @@ impl RowsWriter {
     /// Ends writing.
     ///
     /// # Errors
-    /// The disk refuses, or a file cannot be mapped.
+    /// An operation on the disk fails, or a file cannot be mapped.
     pub fn finish(self) -> Result<Rows, Failure> {
         let map = |file: BufWriter<File>| {
             let file = file.into_inner().map_err(|error| error.into_error())?;

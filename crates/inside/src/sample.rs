@@ -16,7 +16,7 @@ use crate::Task;
 /// and 512 positions. Its weights are those that a training with this seed begins with.
 ///
 /// # Errors
-/// The disk refuses, or there is no such model.
+/// An operation on the disk fails, or there is no such model.
 pub fn write_checkpoint(folder: &Path, task: Task, family: &str, size: &str, seed: u64) -> Result<(), Failure> {
     let (inputs, outputs) = match task {
         Task::Moves => (words::VOCABULARY, words::VOCABULARY),

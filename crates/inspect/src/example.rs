@@ -77,13 +77,13 @@ impl Example {
         }
     }
 
-    /// The same with what is wrong after the moves that are shown.
+    /// Adds the problem after the moves that are shown.
     pub fn with_fault(mut self, fault: Option<String>) -> Self {
         self.fault = fault.or(self.fault);
         self
     }
 
-    /// For a terminal.
+    /// Returns the lines for a terminal.
     pub fn lines(&self) -> Vec<String> {
         let [id, result] = [&self.id, &self.result].map(|text| escape_controls(text, LONGEST));
         let site = self.site.as_ref().map(|site| format!(", {}", escape_controls(site, LONGEST))).unwrap_or_default();

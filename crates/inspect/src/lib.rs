@@ -1,7 +1,7 @@
 //! Descriptions (`cwm show`) and exports (`cwm export`) of games, positions, datasets and models.
 //!
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
-//! fingerprint. It must not know of pipelines or the store.
+//! fingerprint. It must not depend on pipelines or the store.
 
 mod answers;
 mod autoencoder;

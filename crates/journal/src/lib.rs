@@ -1,6 +1,6 @@
 //! Results of a stage, kept one a line as soon as they exist, so that an interruption loses those in progress alone.
 //!
-//! This crate must not know what a result is.
+//! This crate must not depend on what a result is.
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// `None` if it counts as none. Lines that are no results are passed over, and a last line that is not whole is written over.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn open(path: PathBuf, count: usize, mut number_of: impl FnMut(&T) -> Option<usize>) -> Result<Self, Failure> {
         let file = fs_err::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
         let (mut places, mut length) = (vec![None; count], 0);
@@ -67,7 +67,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// after the last sync, or when the journal is dropped.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&self, number: usize, result: &T) -> Result<(), Failure> {
         let mut line = serde_json::to_vec(result).map_err(|error| Failure::internal(error.to_string()))?;
         line.push(b'\n');
@@ -88,7 +88,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Syncs all results to the disk.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn sync(&self) -> Result<(), Failure> {
         let state = &mut *self.state();
         state.file.sync_data()?;

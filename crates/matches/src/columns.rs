@@ -1,4 +1,4 @@
-//! From games to columns.
+//! Turns games into columns.
 
 use std::sync::Arc;
 

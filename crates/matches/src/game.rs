@@ -46,7 +46,7 @@ pub enum End {
     Stalemate,
     /// Neither side can mate: a draw.
     Material,
-    /// The same position for the third time: a draw.
+    /// A position occurred for the third time: a draw.
     Threefold,
     /// Fifty moves of each side without capture or pawn move: a draw.
     Fifty,

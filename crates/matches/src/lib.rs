@@ -1,7 +1,8 @@
 //! The format `matches`: games between two players, how each ended, and its moves.
 //!
 //! One Parquet file, a row a game; `docs/formats.md` has its columns. Files are written and read a batch at a time, so that
-//! memory does not grow with them. This crate must not know how games are played, or what is computed from their results.
+//! memory does not grow with them. This crate must not depend on how games are played, or what is computed from their
+//! results.
 
 mod columns;
 mod game;

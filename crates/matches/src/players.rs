@@ -49,7 +49,7 @@ pub struct Participant {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineName {
-    /// As it identifies itself, such as `Stockfish 15.1`.
+    /// The name that the engine reports, such as `Stockfish 15.1`.
     pub name: String,
     /// BLAKE3 of the program, in hexadecimal.
     pub digest: String,

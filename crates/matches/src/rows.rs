@@ -1,4 +1,4 @@
-//! From columns to games.
+//! Turns columns into games.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};

@@ -2,8 +2,8 @@
 //! Measures of graded answers of runs to the same items.
 //!
 //! An arm is what is compared: a form of input with a mask, at one size, over all of its seeds. This crate is apart from
-//! the format `choices`, so that a change of a measure does not run `choose` again. It must not know chess, models, or which
-//! arms there are.
+//! the format `choices`, so that a change of a measure does not run `choose` again. It must not depend on chess, models, or
+//! which arms there are.
 
 mod arm;
 mod comparison;

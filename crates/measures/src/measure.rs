@@ -7,11 +7,11 @@ use cwm_choices::{Choice, Correctness};
 pub enum Measure {
     /// The answer is a move.
     Valid,
-    /// It is legal in this position.
+    /// The answer is legal in this position.
     Legal,
-    /// It is the best move.
+    /// The answer is the best move.
     Best,
-    /// The same three if each token is chosen behind the right ones.
+    /// `Valid` if each token is chosen behind the right ones; `Legal` and `Best` of this kind follow.
     ForcedValid,
     /// See [`Measure::ForcedValid`].
     ForcedLegal,

@@ -27,7 +27,7 @@ pub struct Resamples {
 }
 
 impl Resamples {
-    /// So many resamples of `games` games.
+    /// Draws `number` resamples of `games` games.
     pub fn draw(games: usize, number: u64, seed: u64) -> Self {
         let draws = Draws::new(seed, games);
         let number_of = number as usize;

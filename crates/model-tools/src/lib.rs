@@ -2,7 +2,7 @@
 //! programs, follow games with them, and play chess with them.
 //!
 //! The executor meets it through a trait of the contract (`cwm model parity`, `cwm model import`, `cwm model track`, `cwm uci`);
-//! no stage uses it, so that it is in no stage's fingerprint. It must not know of pipelines or the store.
+//! no stage uses it, so that it is in no stage's fingerprint. It must not depend on pipelines or the store.
 
 mod import;
 pub mod parity;

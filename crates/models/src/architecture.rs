@@ -23,10 +23,10 @@ pub struct Architecture {
     pub options: BTreeMap<String, String>,
 }
 
-/// Larger vocabularies are not meant.
+/// The size of the largest vocabulary.
 const LARGEST_VOCABULARY: usize = 1 << 20;
 
-/// Nor are larger counts, as no larger widths are; sums and products of two of them fit 64 bits many times over.
+/// The largest count and width; sums and products of two of them fit 64 bits many times over.
 const LARGEST_COUNT: usize = 65_536;
 
 /// An option of a family.
@@ -69,7 +69,7 @@ impl Architecture {
         self.options.get(option.name).and_then(|value| value.parse().ok())
     }
 
-    /// The same model, computed with these options in place of its own.
+    /// Returns the model, computed with these options in place of its own.
     ///
     /// # Errors
     /// One of them is no option of the family, cannot have that value, or makes another model rather than another way to

@@ -1,4 +1,4 @@
-//! Opens devices. The only place that knows which devices there are.
+//! Opens devices. The only place that depends on which devices there are.
 //!
 //! The device is chosen at run time and is set explicitly on every tensor: Burn's default device is never used, since
 //! in a build for GPUs it is one even where there is none. It is no part of any result's key.
@@ -16,7 +16,7 @@ use crate::{ModelError, Precision};
 /// A device that was looked at and can be used.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
-    /// Without automatic differentiation; [`crate::ForwardPass::training`] turns that on.
+    /// The device without automatic differentiation; [`crate::ForwardPass::training`] turns that on.
     pub device: Device,
     /// The name for people: `cpu`, or `cuda:0` or `wgpu:0` and the name of that GPU.
     pub name: String,

@@ -1,9 +1,9 @@
 //! Models in Burn: the blocks of each family, the heads on top of them and their losses, checkpoints.
 //!
-//! This crate knows tensors, and labels as numbers. It must not know chess (what a label means), files of games,
+//! This crate depends on tensors, and labels as numbers. It must not depend on chess (what a label means), files of games,
 //! pipelines, how a model is trained, or where a batch comes from; of the stage contract it uses only the failure that
 //! its errors become and the choice of a device. Each family lives alone below [`families`]; what two families share lives
-//! outside it. Blocks know no head: what the logits mean stands below [`heads`].
+//! outside it. Blocks depend on no head: what the logits mean is defined below [`heads`].
 
 pub mod architecture;
 pub mod batch;

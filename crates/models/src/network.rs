@@ -41,17 +41,17 @@ pub trait Backbone: Send + Sync {
         None
     }
 
-    /// The same computation from steps on whose keys and values are kept; `None` if it only makes whole passes.
+    /// Returns the computation that continues from kept keys and values; `None` if it only makes whole passes.
     fn incremental(&self) -> Option<&dyn Incremental> {
         None
     }
 
-    /// The same computation token by token; `None` if it has no state of constant size.
+    /// Returns the computation token by token; `None` if it has no state of constant size.
     fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         None
     }
 
-    /// The same in f64.
+    /// Returns [`Backbone::recurrence`] in f64.
     fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         None
     }
@@ -149,7 +149,7 @@ impl Network {
         self.backbone.recurrence().map(|backbone| RecurrentNetwork { backbone, head: self.head })
     }
 
-    /// The same in f64: the truth that the other implementations are compared with.
+    /// Returns [`Network::recurrent`] in f64, the reference for the other implementations.
     pub fn recurrent_f64(&self) -> Option<RecurrentNetwork<'_, f64>> {
         self.backbone.recurrence_f64().map(|backbone| RecurrentNetwork { backbone, head: self.head })
     }

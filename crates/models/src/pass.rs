@@ -26,9 +26,9 @@ pub struct DeviceWeights<'w> {
 /// The storage of tables.
 #[derive(Debug)]
 enum Tables<'w> {
-    /// With the CPU.
+    /// Weights in the CPU's memory.
     Host(&'w Weights),
-    /// On the device, by parameter.
+    /// Weights on the device, by parameter.
     Device(Vec<Option<Tensor<2>>>),
 }
 
@@ -77,7 +77,7 @@ impl<'w> DeviceWeights<'w> {
         DeviceWeights { tables: Tables::Device(tables), device: device.clone(), tensors, precision: Precision::Fp32 }
     }
 
-    /// The same weights, for passes in another precision than fp32.
+    /// Returns these weights for passes in `precision` in place of fp32.
     pub fn with_precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
         self
@@ -110,7 +110,7 @@ impl DeviceWeights<'_> {
 /// Something seen on the way: `block0.attn` and its value, rows by width.
 pub type Observation = (String, Tensor<2>);
 
-/// One pass: hands out parameters, remembers what gradients are wanted of, draws dropout.
+/// A forward pass: provides parameters, tracks which need gradients, draws dropout.
 pub struct ForwardPass<'w> {
     device_weights: &'w DeviceWeights<'w>,
     device: Device,
@@ -161,13 +161,13 @@ impl<'w> ForwardPass<'w> {
         }
     }
 
-    /// The same pass, keeping what models offer to [`ForwardPass::observe`].
+    /// Returns this pass, which keeps what models offer to [`ForwardPass::observe`].
     pub fn observing(mut self) -> Self {
         self.observed = Some(RefCell::default());
         self
     }
 
-    /// The same pass, keeping and changing the stream at these sites. Callers check them against
+    /// Returns this pass, which keeps and changes the stream at these sites. Callers check them against
     /// [`Network::sites`](crate::Network::sites). Edits are for passes without gradients.
     pub fn with_sites(mut self, sites: Sites) -> Self {
         self.sites = Some(SiteRecorder::new(sites));
@@ -269,7 +269,7 @@ impl<'w> ForwardPass<'w> {
         self.device_gradients(loss).into()
     }
 
-    /// The same, left on the device.
+    /// Returns [`ForwardPass::gradient`], left on the device.
     ///
     /// # Panics
     /// As [`ForwardPass::gradient`].

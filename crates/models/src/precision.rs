@@ -68,7 +68,7 @@ impl fmt::Display for Precision {
     }
 }
 
-/// Without the last `BITS` bits of the mantissa.
+/// Rounds off the last `BITS` bits of the mantissa.
 #[inline(always)]
 fn round_off<const BITS: u32>(value: f32) -> f32 {
     let bits = value.to_bits();

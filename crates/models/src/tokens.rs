@@ -51,7 +51,7 @@ impl Tokens {
         Tokens { ids, ..self.clone() }
     }
 
-    /// The same where each sequence goes on behind so many tokens; 0 at padded steps.
+    /// Returns [`Tokens::positions`] where each sequence continues behind so many tokens; 0 at padded steps.
     pub fn positions_behind(&self, before: impl IntoIterator<Item = usize>) -> Tokens {
         let of_sequence = |(&length, before): (&usize, usize)| {
             (0..self.time).map(move |t| if t < length { (before + t) as u32 } else { 0 })

@@ -17,7 +17,7 @@ pub struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// As many workers as `count`, at least one.
+    /// Starts `count` workers, at least one.
     ///
     /// # Errors
     /// The system gives no thread.

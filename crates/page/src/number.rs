@@ -5,12 +5,12 @@ pub fn percent(fraction: f64) -> String {
     two_decimals(fraction * 100.0)
 }
 
-/// With 2 decimals.
+/// Formats `value` with 2 decimals.
 pub fn two_decimals(value: f64) -> String {
     decimals(value, 2)
 }
 
-/// With this number of decimals.
+/// Formats `value` with this number of decimals.
 pub fn decimals(value: f64, number: usize) -> String {
     if value.is_finite() { format!("{value:.number$}").replace('-', "−") } else { not_finite(value) }
 }

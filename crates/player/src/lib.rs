@@ -1,7 +1,7 @@
 //! A trained model as a player: the tokens that it reads of a game, and the moves that it answers with.
 //!
-//! It opens checkpoints of `learn` of any family and any form in which moves are answered. This crate must not know files of
-//! games, opponents, or what its answers are for.
+//! It opens checkpoints of `learn` of any family and any form in which moves are answered. This crate must not depend on
+//! files of games, opponents, or what its answers are for.
 
 mod answer;
 mod form;

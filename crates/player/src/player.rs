@@ -59,7 +59,7 @@ impl Player {
         Ok(Player { form, description, network, device_weights, read_cache: ReadCache::default() })
     }
 
-    /// The same player, whose matrix products round operands to `precision`; by default they do not.
+    /// Makes the player's matrix products round operands to `precision`; by default they do not.
     ///
     /// # Errors
     /// Its device cannot compute in that precision.
@@ -102,8 +102,8 @@ impl Player {
         split(logits.as_slice().expect(FLOATS), last)
     }
 
-    /// The same with an incremental model, and the cache that later sequences continue. The sequences may themselves
-    /// continue those of a cache: each behind so many tokens of one of them, by its place.
+    /// Returns [`Player::logits`] of an incremental model, and the cache that later sequences continue. The sequences
+    /// may themselves continue those of a cache: each behind so many tokens of one of them, by its place.
     pub(crate) fn logits_on(
         &self,
         model: IncrementalNetwork<'_>,

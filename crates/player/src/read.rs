@@ -129,7 +129,7 @@ impl ReadSequences<'_> {
         found
     }
 
-    /// The same for sequences that go on behind all tokens of the first that was read.
+    /// Returns `continued` for sequences that go on behind all tokens of the first that was read.
     pub(crate) fn followed_by(&self, tokens: &[Vec<u16>]) -> Vec<Rows> {
         self.continued(&vec![(0, self.sequences[0].len()); tokens.len()], tokens)
     }

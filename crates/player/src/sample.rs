@@ -14,7 +14,7 @@ use crate::Form;
 /// that a training with this seed begins with.
 ///
 /// # Errors
-/// The disk refuses, or there is no such model.
+/// An operation on the disk fails, or there is no such model.
 pub fn write_checkpoint(folder: &Path, form: Form, size: &str, mask: &str, seed: u64) -> Result<(), Failure> {
     let vocabulary = form.vocabulary();
     let options = [("tied", "true"), ("mask", mask), ("positions", &form.context().to_string())];

@@ -29,7 +29,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { moves, ids }
 });
 
-/// For each origin the targets of a queen on an empty board, then those of a knight; then promotions.
+/// Returns all actions in order: for each origin the targets of a queen on an empty board and of a knight; then promotions.
 fn in_order() -> Vec<PlainMove> {
     let mut moves = Vec::with_capacity(ACTIONS);
     for from in Square::ALL {

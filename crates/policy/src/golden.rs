@@ -20,7 +20,7 @@ pub struct GoldenPosition {
     pub san: Vec<String>,
     /// The move of the label.
     pub best: Option<String>,
-    /// None with more than 60 legal moves.
+    /// The prompt; none with more than 60 legal moves.
     pub prompt: Option<String>,
     pub prompt_tokens: Option<Vec<u8>>,
 }
@@ -45,7 +45,7 @@ pub struct GoldenText {
 #[derive(Debug, Deserialize)]
 pub struct GoldenWords {
     pub game: u64,
-    /// In UCI, a space between them.
+    /// The moves in UCI, a space between them.
     pub moves: String,
     pub ids: Vec<u16>,
     pub phase: Vec<u8>,

@@ -2,7 +2,7 @@
 //! and the words that continue a legal move.
 //!
 //! Ids and symbols are those of ChessBench and of the code of "Causal masking on spatial data" (arXiv 2510.27009). This crate
-//! must not know files, engines or models.
+//! must not depend on files, engines or models.
 
 pub mod actions;
 pub mod answers;

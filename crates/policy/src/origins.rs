@@ -133,7 +133,8 @@ impl BareBoard {
         BareBoard { board: setup.board.clone(), turn: setup.turn, en_passant: setup.ep_square }
     }
 
-    /// The same without the piece on `square`, with the same side to move. A pawn that is gone is taken en passant by none.
+    /// Returns this board without the piece on `square`, with the same side to move. A pawn that is gone is taken en passant
+    /// by none.
     #[must_use]
     pub fn without(mut self, square: Square) -> Self {
         self.board.discard_piece_at(square);

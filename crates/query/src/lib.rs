@@ -1,7 +1,7 @@
 //! Queries in SQL over whatever an artifact holds as rows: Parquet files, Arrow files, JSON lines.
 //!
-//! `cwm sql` meets this crate through a trait of the contract. It must not know what the rows mean: it knows file
-//! formats by their first bytes, and no stage.
+//! `cwm sql` meets this crate through a trait of the contract. It must not depend on what the rows mean: it identifies
+//! file formats by their first bytes, and depends on no stage.
 
 mod files;
 mod json_lines;

@@ -25,7 +25,7 @@ const CELL: &str = "cell";
 /// Tables, ready for queries.
 pub struct Session {
     context: SessionContext,
-    /// Them, by name.
+    /// The tables, by name.
     pub tables: Vec<TableSchema>,
 }
 

@@ -11,9 +11,9 @@ use crate::json_lines::read_lines;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Up to move 12.
+    /// The game up to move 12.
     Opening,
-    /// Up to move 30.
+    /// The game up to move 30.
     Middlegame,
     /// Later.
     Endgame,

@@ -119,7 +119,7 @@ pub enum Distractors {
     EasyRandom,
     /// Comments that share a keyword.
     Keyword,
-    /// The same kind of piece in the same phase.
+    /// Comments on the same kind of piece in the same phase.
     PieceStage,
     /// The nearest by embedding.
     Embedding,

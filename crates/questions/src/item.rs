@@ -46,7 +46,7 @@ impl Item {
     }
 }
 
-/// The treatment of items of unknown tasks. A graded item is always kept: the crate with its rules knows its task.
+/// The treatment of items of unknown tasks. A graded item is always kept: the crate with its rules has its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownTasks {
     /// Fail.

@@ -1,7 +1,7 @@
 //! The fifty tasks that test a model's understanding of chess (ChessQA).
 //!
 //! Items, their true answers, prompts and verdicts; readers of the rows that they are made of; players that need no model. This
-//! crate must not know files of answers, servers, or what is computed from verdicts.
+//! crate must not depend on files of answers, servers, or what is computed from verdicts.
 
 pub mod build;
 mod category;

@@ -14,11 +14,11 @@ const CUT: f64 = 0.98;
 pub enum PublishedVerdict {
     /// The key.
     Correct,
-    /// As many tokens as allowed, whatever the answer.
+    /// An answer of as many tokens as allowed, whatever it is.
     MaxTokenReached,
     /// No answer is found.
     FormatError,
-    /// Not the key.
+    /// An answer other than the key.
     WrongAnswer,
     /// A list with all entries of the key, and false ones.
     MultiExtraItems,

@@ -1,6 +1,6 @@
 //! Random numbers as CPython draws them: the authors' random games and their order of training rest on its generator.
 //!
-//! This crate must not know what the numbers are for.
+//! This crate must not depend on what the numbers are for.
 
 mod mersenne;
 

@@ -23,7 +23,7 @@ pub struct Interval {
 /// `pairs` has the results of each pair: of two games of one opening with changed colours. Where games are not played in pairs,
 /// each is a pair of its own. Pairs without games are left out. A resample whose games were all lost (or won) is lower (higher)
 /// than every rating; an end that is such a resample is not bounded, nor is anything by a single pair. Pairs that are all alike
-/// have an interval of no width: resamples know no other results.
+/// have an interval of no width: resamples have no other results.
 ///
 /// # Errors
 /// There are no games, or a level's rating is out of range.

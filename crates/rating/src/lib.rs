@@ -1,7 +1,7 @@
 //! Elo ratings of a player, from its games against levels whose ratings are known.
 //!
 //! [`in_turn`] is the rule of "Causal masking on spatial data" (arXiv 2510.27009), [`likeliest`] the rating by maximum
-//! likelihood. All ratings are in Elo: 400 Elo more are ten times the odds. This crate must not know chess or files.
+//! likelihood. All ratings are in Elo: 400 Elo more are ten times the odds. This crate must not depend on chess or files.
 
 mod in_turn;
 mod interval;

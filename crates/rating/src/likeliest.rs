@@ -15,7 +15,7 @@ const PRECISION: f64 = 1e-9;
 pub enum Rating {
     /// The likeliest rating.
     Likeliest {
-        /// In Elo.
+        /// The rating, in Elo.
         rating: f64,
         /// One standard error, in Elo, from the curvature of the likelihood.
         standard_error: f64,

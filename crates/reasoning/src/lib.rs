@@ -2,7 +2,7 @@
 //! with their items, verdicts, rewards and measures; the claims of a text; the tasks of judges; and the examples that models
 //! are fine-tuned on.
 //!
-//! This crate must not know engines, models, tokens, or files of answers.
+//! This crate must not depend on engines, models, tokens, or files of answers.
 
 pub mod board;
 mod claims;

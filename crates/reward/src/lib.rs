@@ -1,8 +1,9 @@
 //! Rewards of answers for programs that train models: the command `cwm reward`.
 //!
-//! - `items`: the graded items of a file. `line`: answers a line. `serve`: answers the input, block by block.
+//! - `items`: the graded items of a file. `line`: grades a line. `serve`: answers the input, block by block.
 //!
-//! The executor reaches it through a trait of the contract; no stage uses it. It must not know pipelines, the store, or who trains.
+//! The executor reaches it through a trait of the contract; no stage uses it. It must not depend on pipelines, the store, or
+//! who trains.
 
 mod items;
 mod line;

@@ -1,4 +1,4 @@
-//! Answers a line.
+//! Grades one line of input and returns its reward as JSON.
 
 use std::borrow::Cow;
 use std::fmt;

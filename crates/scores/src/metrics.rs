@@ -1,4 +1,4 @@
-//! The metrics of scores: the one table of them. The stages that read scores know no metric by name; the SQL of `bins`
+//! The metrics of scores: the one table of them. The stages that read scores name no metric; the SQL of `bins`
 //! defines the means.
 
 use arrow_schema::DataType;

@@ -2,7 +2,7 @@
 //! place.
 //!
 //! A folder of Arrow IPC files; `docs/formats.md` describes them. Files are written a batch at a time and read through a memory
-//! map, so that memory does not grow with them. This crate must not know what the numbers stand for.
+//! map, so that memory does not grow with them. This crate must not depend on what the numbers stand for.
 
 mod batch;
 mod format;

@@ -64,8 +64,8 @@ impl SequencesWriter {
     /// Adds a sequence.
     ///
     /// # Errors
-    /// The disk refuses; or a mistake of the caller's: a number is not of the vocabulary, or there are not as many targets as
-    /// tokens.
+    /// An operation on the disk fails; or a mistake of the caller's: a number is not of the vocabulary, or there are not as
+    /// many targets as tokens.
     pub fn push(&mut self, sequence: Sequence<'_>) -> Result<(), Failure> {
         sequence
             .check(&self.vocabulary)
@@ -85,7 +85,7 @@ impl SequencesWriter {
     /// Writes what is left and ends the last file; a folder always has at least one.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         if self.shards == 0 {

@@ -41,7 +41,7 @@ impl Distribution {
         Ok(counts.into_iter().zip(there).map(|(count, there)| count.min(*there)).collect())
     }
 
-    /// As many positions of each cell as there can be, so that all of them together have the wanted shares.
+    /// Returns the most positions of each cell by which all of them together have the wanted shares.
     ///
     /// # Errors
     ///

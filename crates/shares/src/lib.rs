@@ -1,6 +1,6 @@
 //! The numbers of positions to draw from each part of a game, and of each side.
 //!
-//! This crate must not know where positions come from, or what they are drawn for.
+//! This crate must not depend on where positions come from, or what they are drawn for.
 
 mod buckets;
 mod distribution;

@@ -2,7 +2,7 @@
 //! learns to read and write them.
 //!
 //! A prompt is the words of a position, then those of the question. An answer is the assistant's words, then the end
-//! word. This crate must not know models or files.
+//! word. This crate must not depend on models or files.
 
 mod answer;
 mod conversation;

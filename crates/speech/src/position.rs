@@ -59,7 +59,7 @@ pub(crate) fn position(fen: &str) -> Result<Chess, String> {
     chess_of_fen(fen).map(|(position, _)| position)
 }
 
-/// From a8 to h1.
+/// Returns the squares from a8 to h1.
 fn squares() -> impl Iterator<Item = Square> {
     Square::ALL.into_iter().map(Square::flip_vertical)
 }

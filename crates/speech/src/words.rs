@@ -53,15 +53,15 @@ pub(crate) const LONE_SQUARE: &str = "@";
 
 /// The first of the squares a1, b1, … h8.
 const FIRST_SQUARE: u16 = 0;
-/// An empty square. Behind it are the white pieces, P N B R Q K, then the black ones.
+/// The word of an empty square; those of the white pieces, P N B R Q K, then the black ones follow.
 const FIRST_PIECE: u16 = FIRST_SQUARE + 64;
-/// Promotion to a queen. Behind it are rook, bishop and knight.
+/// The word of promotion to a queen; those of rook, bishop and knight follow.
 const FIRST_PROMOTION: u16 = FIRST_PIECE + 13;
-/// White to move; behind it Black.
+/// The word of White to move; that of Black follows.
 const FIRST_SIDE: u16 = FIRST_PROMOTION + 4;
-/// No castling rights. Behind it are the sets of K (1), Q (2), k (4) and q (8), by their sums.
+/// The word of no castling rights; those of the sets of K (1), Q (2), k (4) and q (8) follow, by their sums.
 const FIRST_CASTLING: u16 = FIRST_SIDE + 2;
-/// No en passant capture. Behind it are the files a to h.
+/// The word of no en passant capture; those of the files a to h follow.
 const FIRST_FILE: u16 = FIRST_CASTLING + 16;
 const FIRST_NAMED: u16 = FIRST_FILE + 9;
 

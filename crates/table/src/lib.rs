@@ -1,7 +1,7 @@
 //! Formats that are one Parquet file: rows of one type, and a description of them all in the file's metadata.
 //!
 //! Files are written and read a batch at a time, so that memory does not grow with them; equal rows are equal bytes. The crates of
-//! formats have tests. This crate must not know what rows mean.
+//! formats have tests. This crate must not depend on what rows mean.
 
 mod difference;
 mod reader;

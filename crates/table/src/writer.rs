@@ -36,7 +36,7 @@ impl<R: Row> TableWriter<R> {
     /// A new file at `path`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(path: &Path, description: &R::Description) -> Result<Self, Failure> {
         let description = serde_json::to_string(description).map_err(|error| Failure::internal(error.to_string()))?;
         // The library's own version there would change the bytes with every update of it.
@@ -58,7 +58,7 @@ impl<R: Row> TableWriter<R> {
     /// Adds a row.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, row: R) -> Result<(), Failure> {
         self.text += row.text_bytes();
         self.batch.push(row);
@@ -68,7 +68,7 @@ impl<R: Row> TableWriter<R> {
     /// Writes what is left and ends the file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         self.writer.close().map_err(|error| failure(&self.path, &error))?;

@@ -78,7 +78,7 @@ impl std::fmt::Display for ResumeError {
 /// Writes `state`, to which that `prefix` of the curves belongs.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write<T: Task>(
     file: &mut impl Write,
     task: &T,

@@ -38,7 +38,7 @@ pub fn is_due(step: u64, every: u64, since_last: Duration) -> bool {
 /// before the last two.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn save<T: Task>(folder: &Path, task: &T, state: &State<T::Metrics>, prefix: &CurvesPrefix) -> Result<(), Failure> {
     let path = folder.join(format!("{}{:012}{}", NAME.0, state.step, NAME.1));
     let write = |file: &mut std::fs::File| checkpoint_file::write(file, task, state, prefix);

@@ -54,7 +54,7 @@ pub fn number(value: f64) -> Value {
     }
 }
 
-/// The beginning of a file of curves, by its length and digest: what a checkpoint knows of it.
+/// The beginning of a file of curves, by its length and digest: what a checkpoint has of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurvesPrefix {
     /// Bytes.
@@ -121,7 +121,7 @@ impl Curves {
     /// Adds a line.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, line: &Line) -> Result<(), Failure> {
         let mut text = serde_json::to_vec(line).map_err(|error| Failure::internal(error.to_string()))?;
         text.push(b'\n');
@@ -136,7 +136,7 @@ impl Curves {
     /// Syncs all lines to the disk; returns the prefix that they are.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn sync(&mut self) -> Result<CurvesPrefix, Failure> {
         self.file.flush()?;
         self.file.get_ref().sync_data()?;

@@ -146,7 +146,7 @@ impl Hyperparameters {
         Schedule { shape, rate: self.lr, warmup: self.warmup, horizon, floor: self.lr_floor }
     }
 
-    /// For probes: the learning rates at the first, middle and last steps, and about the end of warm-up.
+    /// Returns, for probes, the learning rates at the first, middle and last steps, and about the end of warm-up.
     pub fn probed_rates(&self) -> Vec<u8> {
         let last = self.steps.unwrap_or(PROBED_STEPS);
         let schedule = self.schedule(last);

@@ -1,10 +1,10 @@
 //! The training loop, whatever is trained: order of the examples, prefetching, steps of AdamW with a guard against
 //! numbers that are not finite, validation, checkpoints and resuming, curves, throughput, the parameters of all these.
 //!
-//! It knows examples by their place in a data set and a task by its loss ([`Examples`], [`Task`], [`Validation`]). Batches that
-//! depend on the weights are made by the stage, step by step ([`Run::steps`]). This crate must not know what an example is,
-//! which head or labels a model has, which family it is of, or what becomes of its outputs: those are the matter of the stage
-//! that trains.
+//! It identifies examples by their place in a data set and a task by its loss ([`Examples`], [`Task`], [`Validation`]).
+//! Batches that depend on the weights are made by the stage, step by step ([`Run::steps`]). This crate must not depend on
+//! what an example is, which head or labels a model has, which family it is of, or what becomes of its outputs: those are
+//! the matter of the stage that trains.
 
 mod backend;
 mod best;

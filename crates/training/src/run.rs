@@ -109,7 +109,8 @@ impl<'a, T: Task> Run<'a, T> {
     /// Trains on `examples` until all steps are made or the training has diverged.
     ///
     /// # Errors
-    /// An example cannot be read, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+    /// An example cannot be read, an operation on the disk fails, or the stage was cancelled; then a checkpoint was
+    /// written.
     pub fn train(&mut self, examples: impl Examples<MicroBatch = T::MicroBatch>) -> Result<(), Failure> {
         let steps = self.trainer.state.step..self.settings.total_steps;
         let batches = Batches::new(self.sampler.clone(), self.settings.batching);
@@ -158,7 +159,7 @@ impl<'a, T: Task> Run<'a, T> {
     /// the training has diverged: for batches that depend on the weights.
     ///
     /// # Errors
-    /// The error of `make`, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+    /// The error of `make`, an operation on the disk fails, or the stage was cancelled; then a checkpoint was written.
     pub fn steps(
         &mut self,
         mut make: impl FnMut(&mut Trainer<'a, T>, &mut Throughput) -> Result<Line, Failure>,
@@ -174,7 +175,7 @@ impl<'a, T: Task> Run<'a, T> {
     /// The state with its arrays up to date, and the prefix of the curves that belongs to it, synced to the disk.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn synced(&mut self) -> Result<(&State<T::Metrics>, CurvesPrefix), Failure> {
         let prefix = self.curves.sync()?;
         let state = &*self.trainer.synced_state();
@@ -184,7 +185,8 @@ impl<'a, T: Task> Run<'a, T> {
     /// Validates at the end, and reports the throughput.
     ///
     /// # Errors
-    /// The stage was cancelled, or an example cannot be read; then a checkpoint was written. Or the disk refuses.
+    /// The stage was cancelled, or an example cannot be read; then a checkpoint was written. Or an operation on the
+    /// disk fails.
     pub fn finish(mut self) -> Result<TrainingResult<T::Metrics>, Failure> {
         self.trainer.synced_state();
         if let Err(failure) = self.validate() {

@@ -50,7 +50,7 @@ impl Straight {
         Straight { layout: Arc::new(Layout::new(declarations).unwrap()), slope, name: "straight".into() }
     }
 
-    /// The same under another name, to which no checkpoint of the first belongs.
+    /// Renames the task, so that no checkpoint under the old name belongs to it.
     pub fn named(self, name: &str) -> Self {
         Straight { name: name.into(), ..self }
     }

@@ -28,7 +28,7 @@ pub struct Throughput {
 /// The reported numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// From the first step to now.
+    /// The seconds from the first step to now.
     pub seconds: f64,
     /// Seconds by [`Overhead`].
     pub overheads: [f64; 3],

@@ -87,7 +87,7 @@ impl Recipe {
 /// which is that `prefix`.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write<T: Task>(
     folder: &Path,
     task: &T,

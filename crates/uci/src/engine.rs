@@ -63,7 +63,7 @@ impl Engine {
         &self.name
     }
 
-    /// Queries the engine about a position, of which it knows nothing yet.
+    /// Queries the engine about a position that it has not seen yet.
     ///
     /// # Errors
     /// The engine ends, takes too long, writes too much, is not understood, or answers with an illegal move; or the

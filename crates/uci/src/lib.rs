@@ -8,7 +8,7 @@
 //!
 //! [`Level`] chooses a move as an engine of a level (`Skill Level`) does, but from numbers that are given.
 //!
-//! This crate knows programs, their lines and their limits. It must not know pipelines, files of games, or models.
+//! This crate depends on programs, their lines and their limits. It must not depend on pipelines, files of games, or models.
 
 mod engine;
 mod failure;

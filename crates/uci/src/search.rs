@@ -17,17 +17,17 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So many nodes. The time is a minute, and a second more for every 1,000 nodes.
+    /// A search of so many nodes. The time is a minute, and a second more for every 1,000 nodes.
     pub fn nodes(nodes: u64) -> Self {
         Limit { search: UciSearchControl::nodes(nodes), time: Duration::from_secs(60 + nodes / 1000) }
     }
 
-    /// So many plies. The time is ten minutes.
+    /// A search of so many plies. The time is ten minutes.
     pub fn depth(plies: u8) -> Self {
         Limit { search: UciSearchControl::depth(plies), time: Duration::from_secs(600) }
     }
 
-    /// The same search with another time.
+    /// Sets the time and returns the limit.
     pub fn within(mut self, time: Duration) -> Self {
         self.time = time;
         self
@@ -42,9 +42,9 @@ impl Limit {
 /// The side on which the true score is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// At least the score (`lowerbound`).
+    /// The true score is at least the score (`lowerbound`).
     Lower,
-    /// At most the score (`upperbound`).
+    /// The true score is at most the score (`upperbound`).
     Upper,
 }
 
@@ -79,7 +79,7 @@ pub struct Answer {
 /// One `info` with a score.
 #[derive(Clone, Debug)]
 struct Report {
-    /// From 1.
+    /// The number of the line, from 1.
     line: u16,
     depth: u8,
     score: Score,

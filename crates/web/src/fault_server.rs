@@ -30,7 +30,7 @@ pub struct Request {
 pub struct Answer {
     /// Status line and headers.
     pub head: String,
-    /// As much of the body as is sent.
+    /// The part of the body that is sent.
     pub body: Vec<u8>,
     /// True if the connection stays open, with nothing more coming.
     pub stalls: bool,
@@ -67,19 +67,19 @@ pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
 }
 
 impl Answer {
-    /// The same, cut after `bytes` of the body.
+    /// Cuts the answer after `bytes` of the body.
     pub fn cut(mut self, bytes: usize) -> Self {
         self.body.truncate(bytes);
         self
     }
 
-    /// The same, but what is cut off never comes, and the connection stays open.
+    /// Stalls the answer: what is cut off never comes, and the connection stays open.
     pub fn stalling(mut self) -> Self {
         self.stalls = true;
         self
     }
 
-    /// The same with a piece of the head replaced.
+    /// Replaces a piece of the head.
     pub fn with_head_replaced(mut self, from: &str, to: &str) -> Self {
         assert!(self.head.contains(from), "{from} is not in {}", self.head);
         self.head = self.head.replace(from, to);

@@ -1,7 +1,8 @@
 //! The shared parts of our HTTP clients: the agent with its time limits, certificates and proxy; the classification of
 //! errors; waits.
 //!
-//! This crate must not know what is requested. `fault_server.rs` is a server that misbehaves, for the tests of its users.
+//! This crate must not depend on what is requested. `fault_server.rs` is a server that misbehaves, for the tests of its
+//! users.
 
 mod agent;
 mod error;

@@ -7,13 +7,13 @@ use crate::proxy::{self, Variables};
 /// Limits of time and effort. They decide whether a request succeeds, never what it yields.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// For connecting, names and TLS included.
+    /// The time for connecting, names and TLS included.
     pub connect: Duration,
-    /// For the head of the answer.
+    /// The time for the head of the answer.
     pub response: Duration,
-    /// Between two pieces of the body. There is no limit for the whole: months of games take hours.
+    /// The time between two pieces of the body. There is no limit for the whole: months of games take hours.
     pub read: Duration,
-    /// Before the second try; doubled with each further one in a row that gave nothing.
+    /// The pause before the second try; doubled with each further one in a row that gave nothing.
     pub initial_backoff: Duration,
     /// Longest wait before a try, also where the server requires a longer one.
     pub max_backoff: Duration,

@@ -32,7 +32,7 @@ impl CheckpointOwner {
     /// has the option that resumes from them, and the folder to delete to start again.
     ///
     /// # Errors
-    /// They are of another device, or the disk refuses.
+    /// They are of another device, or an operation on the disk fails.
     pub fn prepare(&self, device: Option<&str>) -> Result<(), ActionFailure> {
         let (device, folder) = (device.map(kind), self.work.checkpoint_folder());
         let mut names = self.work.checkpoints()?;
@@ -90,7 +90,7 @@ fn kind(device: &str) -> &str {
 /// True if this folder has a checkpoint from which an attempt resumes.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, cwm_core::Error> {
     Ok(work.checkpoints()?.iter().any(|name| !name.ends_with(DAMAGED)))
 }

@@ -146,7 +146,7 @@ pub fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool 
     cancellation.is_cancelled()
 }
 
-/// Up to this size dependencies are copied.
+/// The size up to which dependencies are copied.
 const MAX_COPY_SIZE: u64 = 16 << 20;
 
 /// Returns true if a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is

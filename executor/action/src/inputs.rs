@@ -29,7 +29,7 @@ pub struct InputNames {
 }
 
 impl InputNames {
-    /// Puts the names in place of the paths in a text of a stage, which knows paths alone.
+    /// Puts the names in place of the paths in a text of a stage, which has only paths.
     pub fn replace_paths(&self, mut text: String) -> String {
         if text.contains(&self.store) {
             self.inputs.iter().for_each(|(path, name)| text = text.replace(path, name));

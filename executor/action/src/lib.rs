@@ -152,7 +152,7 @@ impl<'a> ExecProcess<'a> {
     /// Prepares the folder for the attempt, and sends the output of this process to the log.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn prepare(&self, work: &WorkFolder, log: &Path) -> Result<(), Error> {
         work.prepare(self.options.attempt)?;
         log_to(log)

@@ -22,7 +22,7 @@ pub struct MessageWriter(Arc<Mutex<Sink>>);
 /// The destination of the lines.
 struct Sink {
     file: File,
-    /// For a file, which is read now and then: the last time that progress was written.
+    /// The last time that progress was written to a file, which is read now and then.
     progressed: Option<Option<Instant>>,
 }
 
@@ -114,7 +114,7 @@ pub struct StageReport {
 
 /// Receives a stage's events: log lines go to the log, the rest to the executor; what the record needs is kept.
 pub struct StageReporter {
-    /// To the executor.
+    /// Writes messages to the executor.
     pub messages: MessageWriter,
     /// Kept for the record.
     pub reported: Arc<Mutex<StageReport>>,

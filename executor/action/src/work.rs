@@ -74,8 +74,8 @@ impl Attempt<'_> {
             if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
         })?;
         if has_unpinned_url {
-            // A second record has the key of the URL, for runs that do not know the checksum. It refers to the first one, so it is
-            // written after it.
+            // A second record has the key of the URL, for runs that do not have the checksum. It refers to the first one, so
+            // it is written after it.
             self.store.record_as(&recorded.record, requested.clone(), fetched)?;
         }
         super::remove(&self.work);

@@ -1,6 +1,6 @@
 //! The vocabulary of the executor: digests, keys, errors with exit codes, located text, durable writes.
 //!
-//! Every other crate of the executor uses these words. This crate knows no pipeline and no store;
+//! Every other crate of the executor uses these words. This crate depends on neither pipelines nor the store;
 //! what differs between operating systems is in [`os`].
 
 mod backoff;

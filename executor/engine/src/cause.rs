@@ -32,8 +32,8 @@ pub enum Cause {
     },
     /// The lock file names a result of this cell that the store has no record of.
     RecordMissing {
-        /// True if it is of the same key. If not, something changed, and the store does not know what. None if the key is not
-        /// known yet.
+        /// True if it is of the same key. If not, something changed, and the store has no record of what. None if the key is
+        /// not known yet.
         same: Option<bool>,
     },
     /// The record of its result is damaged.
@@ -113,15 +113,15 @@ pub enum Cause {
     Code {
         /// The crates or parts that changed.
         what: Vec<String>,
-        /// The same with their digests, before and now.
+        /// Their digests, before and now.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<CodeChange>,
     },
     /// A stage of another kind has this name.
     Kind {
-        /// Before.
+        /// The kind of stage before.
         old: String,
-        /// Now.
+        /// The kind of stage now.
         new: String,
     },
     /// The format of keys changed since the result was made.

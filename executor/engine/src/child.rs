@@ -22,7 +22,7 @@ const LITTLE_MEMORY: u64 = 256 << 20;
 pub struct ActionProcess {
     /// The process, until its exit status was taken: then its id may be another's.
     child: Arc<Mutex<Option<Pid>>>,
-    /// It is open as long as this executor lives.
+    /// The pipe, open as long as this executor lives.
     _parent_pipe: Option<ChildStdin>,
 }
 

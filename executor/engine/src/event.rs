@@ -118,7 +118,7 @@ pub enum RunEvent {
     Waiting {
         /// The cell.
         label: Label,
-        /// That process.
+        /// The process that builds it.
         owner: String,
     },
     /// The progress of a cell.
@@ -294,9 +294,9 @@ pub enum RunEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From a remote.
+    /// Results are fetched from a remote.
     Pull,
-    /// To a remote.
+    /// Results are uploaded to a remote.
     Push,
 }
 

@@ -67,9 +67,9 @@ pub struct Start {
 /// The way to end actions early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancel {
-    /// They stop at the next safe point.
+    /// Actions stop at the next safe point.
     Stop,
-    /// They are killed.
+    /// Actions are killed.
     Kill,
 }
 

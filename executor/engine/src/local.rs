@@ -1,4 +1,4 @@
-//! This machine as an executor: a process an action, as many side by side as fit the machine.
+//! Runs actions on this machine: a process an action, as many side by side as fit the machine.
 
 use std::collections::{BTreeMap, HashMap};
 

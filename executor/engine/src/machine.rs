@@ -101,7 +101,7 @@ impl ResourcePool {
     }
 
     /// Allocates a share for these (clamped) needs, if that is free. A GPU that `device` names is the device of the share. If this
-    /// machine does not know it, all stay visible: the stage opens it, or fails with what is missing.
+    /// machine has none of that name, all stay visible: the stage opens it, or fails with what is missing.
     pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<Allocation> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {

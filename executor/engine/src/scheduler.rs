@@ -139,7 +139,7 @@ pub enum CellState {
 pub struct KeyState {
     /// The cell that builds or fetches it now.
     owner: Option<usize>,
-    /// Cells that wait for that.
+    /// Cells with the same key, which wait for the owner.
     waiters: Vec<usize>,
     /// Attempts that began.
     pub attempts: u32,

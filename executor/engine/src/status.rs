@@ -19,7 +19,7 @@ pub enum KeyStatus {
     Absent(Box<ActionFile>),
     /// A cell that it depends on has no result yet, so its key is not known.
     KeyUnknown,
-    /// It names a pipe, whose content is known only when a run reads it.
+    /// The cell names a pipe, whose content is known only when a run reads it.
     PipeUnread(PathBuf),
     /// A file or secret that it depends on cannot be read.
     Unreadable(Error),

@@ -29,7 +29,7 @@ const QUARANTINE_RETENTION: Duration = days(30);
 pub struct GcOptions {
     /// Results that were made or used within this time stay.
     pub keep: Duration,
-    /// Only as much goes as brings all content to this many bytes, least recently used first.
+    /// The size to which content is reduced, in bytes, least recently used first; no more is removed.
     pub max_size: Option<u64>,
     /// True if content from outside goes too, where no root names it.
     pub sources: bool,
@@ -213,7 +213,7 @@ fn retained_by_reason(
 /// that is deleted. `waiting` is called once if others use the store.
 ///
 /// # Errors
-/// As [`plan`]; or the disk refuses: then the next collection resumes from there.
+/// As [`plan`]; or an operation on the disk fails: then the next collection resumes from there.
 pub fn collect(
     store: &Store,
     jobs: &BatchJobs,

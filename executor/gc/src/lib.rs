@@ -1,6 +1,6 @@
 //! Keeping a store in order: roots, tags, sizes, garbage collection (`docs/design/housekeeping.md`).
 //!
-//! It knows lock files, tags, running stages and the store; it knows no YAML and no plan.
+//! It depends on lock files, tags, running stages and the store, not on YAML or plans.
 
 mod check;
 mod collect;

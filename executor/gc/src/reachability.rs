@@ -15,9 +15,9 @@ use cwm_store::{Inventory, LARGEST_MANIFEST, Manifest, RecordEntry, Store};
 pub enum Retention {
     /// A root names it.
     Root,
-    /// It was fetched from outside or recorded from a file: to make it again is costly or impossible.
+    /// The result was fetched from outside or recorded from a file: to make it again is costly or impossible.
     Source,
-    /// It was made or used lately.
+    /// The result was made or used lately.
     Recent,
     /// Nothing keeps it.
     Free,

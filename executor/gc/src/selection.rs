@@ -1,4 +1,4 @@
-//! Results by the names that people type, without a plan: the lock file knows the cells.
+//! Results by the names that people type, without a plan: the lock file lists the cells.
 
 use cwm_contract::Label;
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use cwm_core::parse_duration;
 
-/// So many days.
+/// Returns the duration of so many days.
 pub const fn days(days: u64) -> Duration {
     Duration::from_secs(days * 86_400)
 }

@@ -1,6 +1,6 @@
-//! From a pipeline file to a plan: read with places, resolved and checked.
+//! Turns a pipeline file into a plan: reads it with places, resolves and checks it.
 //!
-//! This crate knows YAML and the parameters of stages. It knows no store, no digest of a file and no process.
+//! This crate depends on YAML and the parameters of stages, not on the store, digests of files or processes.
 
 pub mod plan;
 pub mod schema;

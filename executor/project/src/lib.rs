@@ -1,6 +1,6 @@
 //! The text files beside a pipeline: lock files, pins of downloads, accepted changes of code, and `cwm.toml`.
 //!
-//! This crate reads and writes them. It knows no plan and no store.
+//! This crate reads and writes them. It depends on neither plans nor the store.
 
 pub mod accepted;
 mod line_file;

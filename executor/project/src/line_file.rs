@@ -246,7 +246,7 @@ impl<E: LineEntry> LineFile<E> {
     /// Writes the file in one instant, if it differs from what is on disk: true if it did. A file without entries is not made.
     ///
     /// # Errors
-    /// The disk refuses, or what is there cannot be read; the file is then what it was.
+    /// An operation on the disk fails, or what is there cannot be read; the file is then what it was.
     pub fn save(&mut self) -> Result<bool, Error> {
         self.verify_readable()?;
         let text = self.text();

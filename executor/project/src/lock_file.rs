@@ -1,6 +1,6 @@
 //! The lock file: the result of each cell of a pipeline, beside the YAML, for git; and those of runs with `--set`.
 //!
-//! It knows labels, keys and digests; it knows no plan and no store.
+//! It depends on labels, keys and digests, not on plans or the store.
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! `sources.lock`: checksums of the content of URLs when they were first fetched, beside the pipelines, for git.
 //!
-//! It knows URLs and sums; it knows no plan and no store. A pin is a fact about a URL, so all pipelines of a folder share
+//! It depends on URLs and sums, not on plans or the store. A pin is a fact about a URL, so all pipelines of a folder share
 //! one file, and `--set` makes no difference to it.
 
 use std::collections::BTreeSet;
@@ -181,7 +181,7 @@ mod tests {
         pins.save([]).unwrap();
         assert!(!folder.path().join(FILE_NAME).exists());
         pins.save([fetched("http://x/b", None, "a"), fetched("http://x/b", Some(3), "b")]).unwrap();
-        // `pins` knows nothing of what was written, and keeps it all the same.
+        // `pins` has nothing of what was written, and keeps it all the same.
         pins.save([fetched("http://x/a", None, "c")]).unwrap();
         let now = Pins::for_pipeline(&yaml).unwrap();
         assert_eq!(now.file.entries.len(), 3);

@@ -24,9 +24,9 @@ pub struct ObjectRequest {
 
 /// The outcome of fetching an object.
 pub enum FetchOutcome {
-    /// It is in the store.
+    /// The object is in the store.
     Stored,
-    /// It is complete, and not placed yet.
+    /// The object is complete, and not placed yet.
     Complete(PartialObject),
     /// Another task or process fetches it, or has not placed it yet. A task that waits for that must hold no partial object, or two
     /// may wait for each other.

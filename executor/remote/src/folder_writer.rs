@@ -42,7 +42,7 @@ pub fn size(file: &Path) -> Result<Option<u64>> {
 /// Copies a file there with one rename, durably.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<()> {
     let mut from = File::open(from).map_err(FileError::io("read", from))?;
     put(folder, name, digest, &mut from)
@@ -51,7 +51,7 @@ pub fn copy(folder: &Path, name: &str, digest: &Digest, from: &Path) -> Result<(
 /// Writes a file with one rename, durably: a temporary file, sync, rename, sync of the folder.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn put(root: &Path, name: &str, digest: &Digest, from: &mut impl Read) -> Result<()> {
     let place = root.join(name);
     create_parents(root, &place)?;

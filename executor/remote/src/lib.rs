@@ -1,6 +1,6 @@
 //! Remotes: results shared by hash, in a folder, in an object store, or behind a web server (docs/design/remotes.md).
 //!
-//! It knows digests, records, the store and the addresses of `cwm.toml`; it knows no plan, no run and no terminal.
+//! It depends on digests, records, the store and the addresses of `cwm.toml`, not on plans, runs or terminals.
 //! `object_store` makes the requests. No other crate of the executor uses tokio, which starts with the first request.
 //! What comes from a remote is untrusted until it is checked. A kind of remote is a module in `backends/` and an entry
 //! of [`backends::BACKENDS`].

@@ -9,7 +9,7 @@ use super::layout;
 use cwm_core::{Digest, Key};
 use cwm_store::{ActionRecord, LARGEST_RECORD, check_record};
 
-/// At most so many results of one key are read.
+/// The most results of one key that are read.
 const MAX_RECORDS: usize = 1000;
 
 /// The records that a remote has of a key.

@@ -33,7 +33,7 @@ pub struct TransferService {
 }
 
 struct ServiceState {
-    /// At least one.
+    /// The clients, at least one.
     clients: Vec<Client>,
     /// Remotes that denied us access, and were reported for that.
     denied: Mutex<BTreeSet<String>>,

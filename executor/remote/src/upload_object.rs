@@ -19,7 +19,7 @@ use super::upload_result::Upload;
 use cwm_core::{Digest, DurableFs};
 use cwm_store::hash_own_file;
 
-/// Up to this size an object goes in one request.
+/// The size up to which an object is sent in one request.
 const MAX_SINGLE_PUT: u64 = 16 << 20;
 
 /// The least size of a part; of larger content they grow, since there are ten thousand at most.

@@ -27,15 +27,15 @@ pub struct QueueEntry {
 /// The end of a job, as the queue reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// With status 0.
+    /// The job ended with status 0.
     Completed,
-    /// With another status, or by a signal.
+    /// The job ended with another status, or by a signal.
     Failed,
-    /// By somebody, or by Slurm because of its deadline.
+    /// It was cancelled by somebody, or by Slurm because of its deadline.
     Cancelled,
-    /// By its time limit.
+    /// It reached its time limit.
     Timeout,
-    /// By its memory limit.
+    /// It reached its memory limit.
     OutOfMemory,
     /// Its node failed.
     NodeFail,
@@ -53,7 +53,7 @@ impl QueueEntry {
         waits.contains(&self.state.as_str())
     }
 
-    /// Returns its end; nothing while it waits or has a node. A state that this version does not know is none.
+    /// Returns its end; nothing while it waits or has a node. A state unknown to this version is none.
     pub fn end(&self) -> Option<JobEnd> {
         Some(match self.state.as_str() {
             "COMPLETED" => JobEnd::Completed,

@@ -48,7 +48,7 @@ pub enum TaskProgress {
     None,
     /// Something, and no end since it last started.
     Running,
-    /// This end, which was read at this time.
+    /// The task ended so, as read at this time.
     Ended(Result<ActionOutcome, ActionFailure>, Instant),
 }
 

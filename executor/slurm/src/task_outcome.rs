@@ -12,9 +12,9 @@ use cwm_action::{ActionFailure, ActionFailureKind, ActionOutcome, out_of_memory}
 pub enum TaskOutcome {
     /// Its result is recorded in the store or, of a check, was reported.
     Succeeded,
-    /// It failed.
+    /// The task failed.
     Failed(ActionFailure),
-    /// It was lost through no fault of its own, and is submitted again.
+    /// The task was lost through no fault of its own, and is submitted again.
     Resubmit {
         /// The reason.
         reason: String,
@@ -374,7 +374,7 @@ mod tests {
             panic!()
         };
         assert_eq!(failure.message, "its job 17_3 ended before the stage started: sh: 5: module: not found");
-        // One that `setup` ended, whatever the queue still knows of it.
+        // One that `setup` ended, whatever the queue still has of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
             let output = format!("{output}{SETUP_ENDED}127\n");
             let Some(TaskOutcome::Failed(failure)) =

@@ -53,7 +53,7 @@ struct Polls {
     next: Instant,
     /// Pauses while nothing changes.
     backoff: Backoff,
-    /// Since when the controller has not answered.
+    /// The time since which the controller has not answered.
     outage: Option<Instant>,
     /// The numbers of jobs that were reported last.
     reported: RunEvent,

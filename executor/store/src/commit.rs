@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
-    /// or the disk refuses. Nothing is recorded then, and earlier records stay.
+    /// or an operation on the disk fails. Nothing is recorded then, and earlier records stay.
     pub fn record(&self, action: NewAction) -> Result<RecordedAction> {
         self.create()?;
         // Against `gc`, which must not find the content before its record.

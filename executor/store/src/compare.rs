@@ -36,13 +36,13 @@ pub struct Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceKind {
-    /// Its content does.
+    /// The contents differ.
     Content,
-    /// It is recorded and was not made.
+    /// The file is recorded and was not made.
     Missing,
-    /// It was made and is not recorded.
+    /// The file was made and is not recorded.
     Extra,
-    /// Only whether it may be executed does.
+    /// Only the permission to execute differs.
     Mode,
     /// One is a file and the other a folder.
     Shape,

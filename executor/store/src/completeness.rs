@@ -36,7 +36,7 @@ impl Store {
     /// Objects are looked at and not read: before they are read, call [`Store::missing_or_damaged`].
     ///
     /// # Errors
-    /// A manifest is of a newer version, or the system refuses.
+    /// A manifest is of a newer version, or a system call fails.
     pub fn missing(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
         self.check_content(record, digests, Check::Size)
     }
@@ -46,7 +46,7 @@ impl Store {
     /// `digests` caches the digest.
     ///
     /// # Errors
-    /// A manifest is of a newer version, or the system refuses.
+    /// A manifest is of a newer version, or a system call fails.
     pub fn missing_or_damaged(&self, record: &ActionRecord, digests: &DigestCache) -> Result<Vec<MissingContent>> {
         let recorded = self.recorded_ns(&record.key)?;
         self.check_content(record, digests, Check::Seal(digests, recorded))
@@ -55,7 +55,7 @@ impl Store {
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
-    /// As [`Store::missing_or_damaged`], or the disk refuses.
+    /// As [`Store::missing_or_corrupt`], or an operation on the disk fails.
     pub fn quarantine_changed(&self, output: &OutputRecord, digests: &DigestCache) -> Result<()> {
         let found = self.missing_or_damaged_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_damaged(&damage).map(drop))

@@ -25,7 +25,7 @@ use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 pub struct Finding {
     /// Its path.
     pub path: PathBuf,
-    /// The problem, as it follows the path.
+    /// The problem, worded to follow the path in a message.
     pub what: String,
     /// The path that it was moved to. Nothing if it is not there or may stay, and on a store that cannot be written.
     pub quarantined: Option<PathBuf>,
@@ -51,12 +51,12 @@ impl Finding {
 /// The depth of a check of an object.
 #[derive(Clone, Copy)]
 pub(super) enum Check<'a> {
-    /// It is there, with the right size.
+    /// Checks that the object is there, with the right size.
     Size,
-    /// It also bears its seal, and nothing about it was set after this time (in nanoseconds since 1970). Any other is hashed, if
-    /// the cache does not have its digest.
+    /// Also checks that it bears its seal and was not changed after this time (in nanoseconds since 1970). If not, its
+    /// content is hashed, unless the cache has its digest.
     Seal(&'a DigestCache, i64),
-    /// It is hashed.
+    /// Compares the hash of the content.
     Hash,
 }
 
@@ -74,7 +74,7 @@ pub struct Damage {
     pub(super) path: PathBuf,
     /// The metadata of the file that was checked, if they are known: another may have been put in its place since.
     pub(super) stat: Option<Stat>,
-    /// The problem, as it follows the path.
+    /// The problem, worded to follow the path in a message.
     pub(super) what: String,
 }
 
@@ -82,7 +82,7 @@ impl Store {
     /// Checks an object, which has `size` bytes if that is known.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub(super) fn object_state(&self, digest: &Digest, size: Option<u64>, check: Check) -> Result<ObjectState> {
         let path = self.object_path(digest);
         let Some(metadata) = metadata(&path)? else { return Ok(ObjectState::Missing) };
@@ -118,7 +118,7 @@ impl Store {
     /// now.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn quarantine_damaged(&self, damage: &Damage) -> Result<Option<Finding>> {
         let Damage { path, stat, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
@@ -137,7 +137,7 @@ impl Store {
     /// Moves something damaged to the quarantine, if the store can be written.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Finding> {
         let folder = self.folder("quarantine");
         // Something else in its place is moved into it, too.

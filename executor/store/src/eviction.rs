@@ -50,7 +50,7 @@ impl Store {
     /// Marks these records, by their files, as evicted, durably.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub(super) fn mark_evicted(&self, records: &[PathBuf], reason: EvictionReason) -> Result<()> {
         records.par_iter().try_for_each(|file| self.disk.write_marker(&reason.path(file), ""))?;
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }

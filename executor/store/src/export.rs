@@ -49,7 +49,7 @@ struct ExportList {
     cwm_export: u32,
     /// True if the folder as a whole is one export; else each file is one.
     whole: bool,
-    /// By path in the folder.
+    /// The files, by path in the folder.
     files: BTreeMap<String, ExportedFile>,
 }
 
@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// The output is not in the store, or its content is damaged; the destination is in the store; something is in the
-    /// way that no export made; the disk refuses.
+    /// way that no export made; an operation on the disk fails.
     pub fn export(
         &self,
         name: &str,
@@ -116,7 +116,8 @@ impl Store {
     /// them may have changed.
     ///
     /// # Errors
-    /// Those of `fill`; the destination is in the store; something is in the way that no export made; the disk refuses.
+    /// Those of `fill`; the destination is in the store; something is in the way that no export made; an operation on
+    /// the disk fails.
     pub fn export_generated<E: From<FileError>>(
         &self,
         destination: &Path,

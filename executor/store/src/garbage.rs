@@ -56,7 +56,7 @@ impl Store {
     /// Moves garbage to `garbage/`. Nothing of it is found any more; [`Store::delete_garbage`] frees the space.
     ///
     /// # Errors
-    /// The disk refuses; everything that was moved until then is garbage all the same.
+    /// An operation on the disk fails; everything that was moved until then is garbage all the same.
     pub fn move_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_evicted(&garbage.records, reason) {
             // What needs no mark makes space for marks: trees are made again from their manifests.
@@ -94,7 +94,7 @@ impl Store {
     /// Deletes everything in `garbage/`, also of earlier collections that were interrupted.
     ///
     /// # Errors
-    /// The disk refuses; the next collection resumes.
+    /// An operation on the disk fails; the next collection resumes.
     pub fn delete_garbage(&self) -> Result<()> {
         list_folder(&self.folder("garbage"))?.par_iter().try_for_each(|(_, path)| self.disk.remove(path))
     }

@@ -24,7 +24,7 @@ impl Store {
     /// Returns the partial object of this content, with what an earlier attempt wrote; nothing while another process writes it.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
         self.create()?;
         let path = self.folder("temporary").join(partial_name(digest));
@@ -34,7 +34,7 @@ impl Store {
     /// Removes a partial object: its bytes are not those of the content.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn discard_partial(&self, partial: PartialObject) -> Result<()> {
         self.disk.remove(&partial.path)
     }
@@ -42,7 +42,7 @@ impl Store {
     /// Gives complete content its names. After this all of it is on the disk for good. Hold the store's shared lock.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn place_objects(&self, parts: Vec<PartialObject>) -> Result<()> {
         self.disk.sync_together(parts.iter().map(|part| &part.path))?;
         let mut unsynced = BTreeSet::new();
@@ -57,7 +57,7 @@ impl Store {
     /// out. Their files count as not pulled `from` the remote of this name. Returns how many are new. Hold the store's shared lock.
     ///
     /// # Errors
-    /// The disk refuses, or a record that is there cannot be read.
+    /// An operation on the disk fails, or a record that is there cannot be read.
     pub fn import_records(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>, from: &str) -> Result<usize> {
         self.create()?;
         // Two processes that import at once would give the same numbers; both records would stay, so nothing is lost.
@@ -116,7 +116,7 @@ impl Store {
     /// Marks the files of this result as all here.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
         let mut evicted = self.equal_records(record)?.into_iter().filter(|(file, _)| file.evicted.is_some());
         evicted.try_for_each(|(file, _)| self.unmark_evicted(&file.path))

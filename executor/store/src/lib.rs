@@ -1,6 +1,6 @@
 //! The store: results by the hash of what they depend on, content by its own hash.
 //!
-//! It knows digests, keys and files; it knows no YAML, no plan and no stage. `docs/design/store.md` lists its files.
+//! It depends on digests, keys and files, not on YAML, plans or stages. `docs/design/store.md` lists its files.
 //! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 

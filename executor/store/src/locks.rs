@@ -29,7 +29,7 @@ impl KeyLock {
     /// Makes children of this process keep the lock for as long as they live.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn share_with_children(&self) -> io::Result<()> {
         rustix::io::fcntl_setfd(&self.file, rustix::io::FdFlags::empty()).map_err(io::Error::from)
     }
@@ -38,7 +38,7 @@ impl KeyLock {
 /// The lock of the whole store, shared or exclusive.
 #[derive(Debug)]
 pub struct StoreLock {
-    /// None on a read-only store without a lock file: nothing can be removed there.
+    /// The lock file; none on a read-only store without one: nothing can be removed there.
     _file: Option<File>,
 }
 
@@ -138,7 +138,7 @@ impl Store {
     /// once with the lock's owner. On a store that cannot be written, the lock is taken if that is possible.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn lock_shared(&self, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         if !self.exists() {
             return Ok(StoreLock { _file: None });

@@ -24,7 +24,7 @@ impl Store {
     /// Returns the size of an object, or nothing if it is not there.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn object_size(&self, digest: &Digest) -> Result<Option<u64>> {
         let path = self.object_path(digest);
         match metadata(&path)? {
@@ -58,7 +58,7 @@ impl Store {
     /// Until a record names the content it is garbage: hold the store's shared lock.
     ///
     /// # Errors
-    /// `source` cannot be read (`path` is its path), or the disk refuses.
+    /// `source` cannot be read (`path` is its path), or an operation on the disk fails.
     pub fn ingest(&self, path: &Path, source: &mut impl Read) -> Result<(Digest, u64)> {
         self.create()?;
         let (mut file, temporary) = self.disk.new_file(&self.folder("temporary"))?;

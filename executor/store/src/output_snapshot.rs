@@ -27,7 +27,7 @@ impl Store {
     /// Makes a snapshot of an output. Call [`Store::path_of`] first, which repairs a folder's tree.
     ///
     /// # Errors
-    /// A manifest is lost, damaged or of a newer version; the system refuses.
+    /// A manifest is lost, damaged or of a newer version; a system call fails.
     pub fn snapshot(&self, output: &OutputRecord) -> Result<OutputSnapshot> {
         let mut digests = vec![output.digest];
         let mut tree_is_right = true;
@@ -51,7 +51,7 @@ impl Store {
     /// again.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn verify_unmodified(&self, output: &OutputRecord, before: &OutputSnapshot) -> Result<bool> {
         let mut is_unmodified = self.snapshot(output).is_ok_and(|now| now.tree_is_right == before.tree_is_right);
         for (digest, before) in &before.objects {
@@ -73,7 +73,7 @@ impl Store {
     /// change shows in the next snapshot.
     ///
     /// # Errors
-    /// An object is missing or corrupt, or the system refuses.
+    /// An object is missing or corrupt, or a system call fails.
     pub fn verify_intact(&self, snapshot: &OutputSnapshot, digests: &DigestCache) -> Result<()> {
         for digest in snapshot.objects.keys() {
             let path = self.object_path(digest);

@@ -39,7 +39,7 @@ impl PartialObject {
     /// Does not wait.
     ///
     /// # Errors
-    /// The disk refuses, files cannot be locked there, or it is no file of its own, such as a link.
+    /// An operation on the disk fails, files cannot be locked there, or it is no file of its own, such as a link.
     pub fn open(path: PathBuf, digest: &Digest) -> io::Result<Option<PartialObject>> {
         let refused = |problem: &str| Err(io::Error::other(problem));
         for _ in 0..ATTEMPTS {

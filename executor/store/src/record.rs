@@ -19,7 +19,7 @@ pub const RECORD_FORMAT: u32 = 2;
 ///
 /// # Format, version 1
 /// One JSON object in `actions/ab/<key>/<number>-<BLAKE3 of the file>.json`; a key may have several (made on a CPU and
-/// on a GPU), counted from `0001`. Fields that this version does not know are ignored; a newer version is refused.
+/// on a GPU), counted from `0001`. Fields unknown to this version are ignored; a newer version is refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActionRecord {
     /// [`RECORD_FORMAT`].
@@ -79,7 +79,7 @@ pub struct OutputRecord {
 pub enum OutputShape {
     /// A file, with the extension that it gets where people see it (without the dot; may be empty).
     File {
-        /// Such as `parquet`.
+        /// The file name extension, such as `parquet`.
         extension: String,
     },
     /// A folder of files.
@@ -125,7 +125,7 @@ impl From<Shape> for OutputShape {
 pub struct ExternalReference {
     /// Absolute, when it was recorded.
     pub path: PathBuf,
-    /// From the store's folder, so that store and file can be moved together.
+    /// The path from the store's folder, so that both can be moved together.
     pub from_store: Option<PathBuf>,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn next_number(files: &[RecordFile]) -> u32 {
 pub(super) struct DamagedRecords {
     /// True if they are moved to the quarantine; false if they stay and are skipped.
     are_moved: bool,
-    /// By key, those that were not reported yet.
+    /// Findings that were not reported yet, by key.
     found: Arc<Mutex<BTreeMap<Key, Vec<Finding>>>>,
 }
 

@@ -114,7 +114,7 @@ impl WorkFolder {
     /// attempt of the same run appends to the log of the one before.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn prepare(&self, attempt: u32) -> Result<()> {
         let staying = ["checkpoints", "action.json", if attempt > 1 { "log" } else { "" }];
         self.store.create()?;
@@ -134,7 +134,7 @@ impl WorkFolder {
     /// action file stay. The caller has the key's lock.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn discard_output(&self) -> Result<()> {
         for folder in [self.out(), self.tmp()] {
             for (_, path) in list_folder(&folder)? {
@@ -147,7 +147,7 @@ impl WorkFolder {
     /// Removes the checkpoints of earlier attempts.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn remove_checkpoints(&self) -> Result<()> {
         self.store.disk.remove(&self.checkpoint_folder())?;
         self.store.disk.make_folders(&self.checkpoint_folder())
@@ -156,7 +156,7 @@ impl WorkFolder {
     /// Removes the folder. It is garbage first, so that nothing half removed can be taken for checkpoints.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn remove(&self) -> Result<()> {
         if !self.path.is_dir() {
             return Ok(());
@@ -173,7 +173,7 @@ impl WorkFolder {
     /// at this key left in `out/` and `tmp/` go first, unless that attempt still runs.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write_action<T: Serialize>(&self, action: &T) -> Result<()> {
         self.store.create()?;
         let mut attempts = 0;
@@ -209,7 +209,7 @@ impl WorkFolder {
     /// Writes the stamp of the process that writes `checkpoints/` from now on.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write_stamp(&self, stamp: &CheckpointStamp) -> Result<()> {
         let path = self.checkpoint_folder().join(CheckpointStamp::NAME);
         self.store.disk.replace(&path, &to_json(&path, stamp)?, false)
@@ -226,7 +226,7 @@ impl WorkFolder {
     /// Marks that an attempt has checkpoints in another store. [`WorkFolder::prepare`] removes the mark.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn mark_remote_checkpoints(&self) -> Result<()> {
         self.store.disk.write_marker(&self.path.join(REMOTE_CHECKPOINTS), "")
     }
@@ -239,7 +239,7 @@ impl WorkFolder {
     /// Returns the names in `checkpoints/`, sorted, without the stamp.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn checkpoints(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> =
             list_folder(&self.checkpoint_folder())?.into_iter().map(|(name, _)| name).collect();

@@ -19,10 +19,10 @@ pub enum Assessment {
     UpToDate,
     /// Its key is not known, as this cell, on which it depends, would run.
     KeyUnknown(String),
-    /// It cannot be accepted, for this reason.
+    /// The change cannot be accepted, for this reason.
     Rejected(String),
-    /// It is a command of which not only the code changed: its text is a parameter to cwm, and a script an input. Only people know
-    /// what of them is code.
+    /// A command of which not only the code changed: its text is a parameter to cwm, and a script an input. Only
+    /// people can decide what of them is code.
     ChangedCommand(String),
 }
 

@@ -13,7 +13,8 @@ use cwm_core::Error;
 /// Runs `cwm model import`.
 ///
 /// # Errors
-/// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.
+/// The file holds no model that is known, or several; the folder is there; an operation on the disk fails; or this build
+/// cannot do it.
 pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
     if fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(Error::usage(format!("there is no file {}", arguments.file.display())));

@@ -28,7 +28,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Runs `cwm run --watch`. A signal ends it, with [`ExitCode::INTERRUPTED`].
 ///
 /// # Errors
-/// There is no such pipeline, or stage of it, at the start, or the system refuses.
+/// There is no such pipeline, or stage of it, at the start, or a system call fails.
 pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;

@@ -38,7 +38,7 @@ struct Row {
     key: Key,
     /// When it was made, in UTC.
     computed_at: Option<String>,
-    /// By whom and where, as text.
+    /// The user and machine, as text.
     origin: Option<String>,
     /// `present`; `changed` since it was stored; `not kept` (`keep: false`), `collected` (by `cwm store gc`), `not
     /// pulled`, or `missing`; `not here`: the store has no such result.

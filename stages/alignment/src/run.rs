@@ -13,7 +13,7 @@ use crate::members::Members;
 /// Runs the stage.
 ///
 /// # Errors
-/// An input or parameter is not what it should be, the disk refuses, or the stage was cancelled.
+/// An input or parameter is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     device::run(context, |device| on_device(context, &config, device))

@@ -68,7 +68,7 @@ impl Blocks<'_> {
     /// Evaluates a block and keeps it. `asked` is called after each position.
     ///
     /// # Errors
-    /// The engine fails, the disk refuses, or the stage was cancelled.
+    /// The engine fails, an operation on the disk fails, or the stage was cancelled.
     pub fn evaluate(
         &self,
         block: usize,

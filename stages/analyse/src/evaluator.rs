@@ -10,7 +10,7 @@ use shakmaty::{Move, Position};
 
 use crate::config::Config;
 
-/// For each ply that our own engine looks ahead, so many times the nodes of a ply less.
+/// The factor of nodes for each ply that our own engine looks further ahead.
 const NODES_A_PLY: f64 = 30.0;
 
 /// A running UCI program, or our own engine.

@@ -1,7 +1,7 @@
 //! The stage `analyse`: the best moves of positions of games, or of positions placed by chance, as an engine finds them.
 //!
 //! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
-//! limit alone. It must not know what the moves are used for.
+//! limit alone. It must not depend on what the moves are used for.
 
 mod blocks;
 mod config;

@@ -17,7 +17,7 @@ pub fn request_of(answer: &Answer) -> Option<Digest> {
 /// Takes over the answers of the input `known` whose requests are those of open questions; of several the first. Returns how many.
 ///
 /// # Errors
-/// A file cannot be read, or the disk refuses.
+/// A file cannot be read, or an operation on the disk fails.
 pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>) -> Result<usize, Failure> {
     let mut open: HashMap<Digest, Vec<usize>> = HashMap::new();
     for index in journal.missing() {

@@ -1,7 +1,7 @@
 //! The stage `answer`: a model behind a server, or a player that needs none, answers items.
 //!
-//! Each answer is kept as soon as it has come, so that no question is sent twice. This crate must not know which answers
-//! are right.
+//! Each answer is kept as soon as it has come, so that no question is sent twice. This crate must not depend on which
+//! answers are right.
 
 mod config;
 mod entry;

@@ -10,7 +10,7 @@ use crate::entry::Entry;
 /// Writes the answers of the journal in the order of the items.
 ///
 /// # Errors
-/// An item has none, or the disk refuses.
+/// An item has none, or an operation on the disk fails.
 pub fn write(context: &Context, config: &Config, journal: &Journal<Entry>) -> Result<(), Failure> {
     context.activity("writing");
     let mut served = None;

@@ -25,9 +25,9 @@ pub struct SiteMeasures {
     pub rows: Measures,
     /// The model's loss with the stream as the autoencoder gives it.
     pub reconstructed: f64,
-    /// The same with the stream set to 0.
+    /// The model's loss with the stream set to 0.
     pub zero: f64,
-    /// The same with the stream set to its mean row.
+    /// The model's loss with the stream set to its mean row.
     pub mean: f64,
 }
 
@@ -182,7 +182,7 @@ impl Measurement<'_> {
     }
 }
 
-/// These rows of values [rows, width].
+/// Returns these rows of values [rows, width].
 fn part<'v>(values: &'v [f32], rows: &Range<usize>, width: usize) -> &'v [f32] {
     &values[rows.start * width..rows.end * width]
 }

@@ -12,7 +12,7 @@ use cwm_models::sites::Change;
 pub enum Replacement {
     /// The reconstruction of it by an autoencoder.
     Reconstructed(Arc<OnDevice>),
-    /// The same row [width] everywhere.
+    /// One row [width] everywhere.
     Row(Box<Tensor<1>>),
 }
 

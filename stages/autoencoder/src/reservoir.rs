@@ -45,7 +45,7 @@ impl Source<'_> {
     /// Computes block `number`: so many rows from `cursor` on. After the last game the first comes again.
     ///
     /// # Errors
-    /// A game is none, a row is not finite, the disk refuses, or the stage was cancelled.
+    /// A game is none, a row is not finite, an operation on the disk fails, or the stage was cancelled.
     pub fn block(&self, context: &Context, number: u64, cursor: Cursor, rows: u64) -> Result<Block, Failure> {
         let mut writer =
             RowsWriter::create(context.temporary(), "rows", self.collection.sites.len(), self.model.width())?;

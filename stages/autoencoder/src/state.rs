@@ -63,7 +63,7 @@ impl State {
     /// Writes it into a folder of checkpoints.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         let path = path(folder);
         write_atomically(&path, &folder.join("writing.tmp"), |file| self.write_to(&mut io::BufWriter::new(file)))

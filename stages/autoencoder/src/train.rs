@@ -42,7 +42,8 @@ impl Training<'_> {
     /// Trains from the last checkpoint on, or from the start, to the end.
     ///
     /// # Errors
-    /// A game or row is none, the training diverges, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+    /// A game or row is none, the training diverges, an operation on the disk fails, or the stage was cancelled; then a
+    /// checkpoint was written.
     pub fn run(&self, trainer: &mut Trainer<'_>) -> Result<State, Failure> {
         let (context, folder) = (self.context, self.context.checkpoint_dir());
         let sites = self.source.collection.sites.len();

@@ -1,7 +1,7 @@
 //! The stage `bag`: positions with best moves, or with win probabilities of moves, from ChessBench's files, checked, on
 //! all cores. Best moves are read in constant memory.
 //!
-//! It must not know what the positions are used for.
+//! It must not depend on what the positions are used for.
 
 mod bag_file;
 mod config;

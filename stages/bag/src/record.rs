@@ -15,7 +15,7 @@ pub enum Reason {
     Length,
     /// A byte that is not UTF-8.
     NotUtf8,
-    /// The position is none.
+    /// The FEN is not a valid position.
     Fen,
     /// The move is not in UCI.
     Notation,

@@ -48,7 +48,7 @@ impl Values {
     /// Writes a row a position, its moves by falling win probability, equal ones in the order of their records.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(self, writer: &mut EvaluationsWriter, counts: &mut Counts<'_>) -> Result<(), Failure> {
         for ValuedPosition { record, fen, mut moves } in self.positions {
             moves.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -17,7 +17,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// From the label and the file's `cwm.model`.
+    /// Reads the identity from the label and the file's `cwm.model`.
     ///
     /// # Errors
     /// One of the values has the wrong type, or family or size are in neither place.

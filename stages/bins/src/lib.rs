@@ -2,8 +2,8 @@
 //! SQL over the scores.
 //!
 //! The queries are the files in `sql/`; the code around them opens one scores file at a time, draws its games anew for
-//! the intervals, names its rows and writes three small Parquet files. This crate knows no chess and no models: a score is a
-//! row of numbers, and which of them are metrics is a table in `cwm-scores`.
+//! the intervals, names its rows and writes three small Parquet files. This crate depends on neither chess nor models: a
+//! score is a row of numbers, and which of them are metrics is a table in `cwm-scores`.
 
 mod bootstrap;
 mod config;

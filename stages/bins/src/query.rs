@@ -58,9 +58,9 @@ pub(crate) struct Errors {
     pub(crate) positions: u64,
     /// Games with any wrong position.
     pub(crate) games: u64,
-    /// For each label: positions that have it wrong.
+    /// Positions that have each label wrong.
     pub(crate) wrong: Vec<u64>,
-    /// For each label: games whose first wrong position has it wrong.
+    /// Games whose first wrong position has each label wrong.
     pub(crate) first: Vec<u64>,
 }
 

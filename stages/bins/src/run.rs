@@ -71,7 +71,7 @@ impl Stage for Bins {
 pub(crate) struct ScoredMetrics {
     pub(crate) identity: Identity,
     pub(crate) training: Training,
-    /// Without the sums of its games, of which the intervals are made.
+    /// The metrics, without the sums of its games that the intervals are made of.
     pub(crate) metrics: Metrics,
     pub(crate) intervals: ScoreIntervals,
 }

@@ -30,7 +30,7 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    /// From the file's `cwm.model`.
+    /// Reads the training from the file's `cwm.model`.
     ///
     /// # Errors
     /// One of its values has the wrong type.

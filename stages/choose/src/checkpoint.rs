@@ -37,7 +37,7 @@ const WINDOW: usize = 1_024;
 /// Lets the checkpoint choose in all positions.
 ///
 /// # Errors
-/// An input is not what it should be, the disk refuses, or the stage was cancelled.
+/// An input is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(problem) = config.problem_with(false) {
         return Err(Failure::input(format!("choose {problem}")));

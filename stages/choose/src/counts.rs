@@ -8,7 +8,7 @@ use serde_json::json;
 /// A reason for which no move is chosen in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// It has more legal moves than a prompt has room for.
+    /// The position has more legal moves than a prompt has room for.
     LegalMoves,
     /// Its game has more plies before it than a model of the form `moves` reads.
     Moves,
@@ -50,7 +50,7 @@ impl Counts {
     /// Writes `counts`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, context: &Context) -> Result<(), Failure> {
         let of = |reason: Reason| (reason.name(), self.left_out.get(&reason).copied().unwrap_or(0));
         let left_out = BTreeMap::from(Reason::ALL.map(of));

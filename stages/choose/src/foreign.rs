@@ -1,4 +1,4 @@
-//! Another program chose: its file of choices in place of a checkpoint.
+//! Reads choices made by another program, in place of a checkpoint.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,7 +19,8 @@ const WINDOW: usize = 1_024;
 /// Compares the choices in the file `path` with the best moves.
 ///
 /// # Errors
-/// They do not answer in each position once, an input is not what it should be, the disk refuses, or the stage was cancelled.
+/// They do not answer in each position once, an input is not what it should be, an operation on the disk fails, or the stage
+/// was cancelled.
 pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
     if let Some(problem) = config.problem_with(true) {
         return Err(Failure::input(format!("choose {problem}")));

@@ -20,7 +20,7 @@ impl Output {
     /// Creates the output without rows.
     ///
     /// # Errors
-    /// The disk refuses, or an input cannot be read.
+    /// An operation on the disk fails, or an input cannot be read.
     pub fn create(context: &Context, chooser: &Chooser) -> Result<Self, Failure> {
         let seen = TrainingOverlap::of(context, context.input("evaluations")?)?;
         let writer = ChoicesWriter::create(context.output("choices")?, chooser)?;
@@ -45,7 +45,7 @@ impl Output {
     /// Writes a row.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, choice: Choice) -> Result<(), Failure> {
         self.rows += 1;
         let free = [choice.free.valid, choice.free.legal, choice.free.best];
@@ -56,7 +56,7 @@ impl Output {
     /// Ends both.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self, context: &Context, counts: &Counts) -> Result<(), Failure> {
         self.writer.finish()?;
         counts.write(context)?;

@@ -1,6 +1,6 @@
 //! A file of choices of another program (docs/formats.md): a row a position, in any order.
 //!
-//! `record` (a whole number) and `text`; also `forced_text`, `loss` and `tokens`, if the program knows them. Whatever else the
+//! `record` (a whole number) and `text`; also `forced_text`, `loss` and `tokens`, if the program has them. Whatever else the
 //! file holds is passed over, so that what `choose` wrote is such a file too.
 
 use std::collections::{HashMap, HashSet};

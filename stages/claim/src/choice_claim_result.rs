@@ -59,7 +59,7 @@ impl ChoiceClaimResult {
         )
     }
 
-    /// The same as JSON: shares from 0 to 1, losses in nats.
+    /// Returns the result as JSON: shares from 0 to 1, losses in nats.
     pub fn json(&self) -> serde_json::Value {
         let ChoiceClaimResult { claim, left, right, difference } = self;
         let side = |side: &Side, found: &Estimate| json!({"arm": side.arm, "measure": side.measure.name(), "mean": found.mean});

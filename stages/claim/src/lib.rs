@@ -1,8 +1,8 @@
 //! The stage `claim`: what is claimed of arms' choices, of numbers measured inside models, or of graded answers, and whether it
 //! holds.
 //!
-//! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate knows no chess and
-//! no models.
+//! A claim stands in a stage of its own, so that the report is written whether it holds or not. This crate depends on no
+//! chess and no models.
 
 mod choice_claim_result;
 mod claim;

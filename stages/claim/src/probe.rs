@@ -15,7 +15,7 @@ const POSITIONS: u64 = 400;
 /// Runs the stage on them.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut inputs = Vec::new();
     for (name, nth) in [("board", 2), ("moves", 5)] {

@@ -7,15 +7,15 @@ use shakmaty::{Bitboard, Board, CastlingSide, Chess, Color, Move, Position, Rank
 /// Something that a move does. Pieces that stand somewhere are named with their square: `knight on f6`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// It mates the king on this square.
+    /// The move mates the king on this square.
     Mate { king: Square },
-    /// It castles; the king goes to this square.
+    /// The move castles; the king goes to this square.
     Castling { side: &'static str, wing: &'static str, to: Square },
     /// A pawn becomes another piece.
     Promotion { side: &'static str, to: Square, role: &'static str },
     /// A pawn captures en passant.
     EnPassant { side: &'static str, from: Square, to: Square },
-    /// It captures.
+    /// The move captures.
     Capture { side: &'static str, piece: &'static str, from: Square, to: Square, taken: &'static str },
     /// Two pieces give check.
     DoubleCheck { king: Square },

@@ -4,7 +4,7 @@
 //! - `comment_filter`: which comments are kept. `clean`, `names`: what is taken out of them, by rules.
 //! - `by_model`: the items about comments for a model, and the results of its answers.
 //!
-//! It must not know what comments are used for.
+//! It must not depend on what comments are used for.
 
 mod annotated;
 mod by_model;

@@ -1,7 +1,7 @@
 //! The stage `compare`: how much lower or higher a model's loss and accuracies are than another's, on the same games.
 //!
 //! Two models are compared game by game, which shows far more than their two means: what is hard for one is hard for
-//! the other. This crate knows no chess and no models: a score is a row of numbers.
+//! the other. This crate depends on neither chess nor models: a score is a row of numbers.
 
 mod comparison;
 mod config;

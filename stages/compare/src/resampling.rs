@@ -37,7 +37,7 @@ pub struct TestedDifference {
 }
 
 impl ResampledModel {
-    /// This model less `other`, by the metric of that index.
+    /// Returns this model less `other`, by the metric of that index.
     pub fn difference_from(&self, other: &ResampledModel, metric: usize, confidence: f64) -> TestedDifference {
         let differences = |one: &[f64], another: &[f64]| -> Vec<f64> {
             one.iter().zip(another).map(|(one, another)| one - another).collect()

@@ -53,7 +53,7 @@ impl Runs {
         self.games.iter().map(|game| game.positions)
     }
 
-    /// For each game the sum of each metric, the mean over the runs.
+    /// Returns the sum of each metric for each game, the mean over the runs.
     pub fn sums(&self) -> impl Iterator<Item = [f64; METRICS]> + '_ {
         let runs = self.labels.len() as f64;
         self.games.iter().map(move |game| game.sums.map(|sum| sum / runs))

@@ -37,7 +37,7 @@ parameters! {
     }
 }
 
-/// So many files have numbers of five digits, by which their order is that of their names.
+/// The number of files up to which their numbers have five digits, so that they sort by name.
 const MAX_SOURCES: usize = 100_000;
 
 /// The sources of a download, well-formed.

@@ -15,8 +15,8 @@ use crate::transfer::{Request, Transfer, TransferEvent};
 /// Fetches a file to `place`. Returns its sum and its number of bytes.
 ///
 /// # Errors
-/// The server refuses, nothing new came in [`Settings::tries`] tries, the sum is not the expected one, the disk
-/// refuses, or the stage was cancelled. What has arrived is kept, but for bytes with the wrong sum.
+/// The server refuses, nothing new came in [`Settings::tries`] tries, the sum is not the expected one, an operation on
+/// the disk fails, or the stage was cancelled. What has arrived is kept, but for bytes with the wrong sum.
 pub fn fetch(
     context: &Context,
     agent: &Agent,

@@ -1,5 +1,5 @@
-//! Fetches files from outside, such as games: from URLs, or from files. It sees bytes, lengths and sums, and must not know what
-//! is in them. The reasons are in `docs/design/download.md`.
+//! Fetches files from outside, such as games: from URLs, or from files. It sees bytes, lengths and sums, and must not depend
+//! on what is in them. The reasons are in `docs/design/download.md`.
 
 mod checksum;
 mod config;

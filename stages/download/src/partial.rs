@@ -172,7 +172,7 @@ impl PartialFile {
     /// Throws away what has arrived.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn reset(&mut self) -> Result<(), Failure> {
         self.begin(None, None)
     }
@@ -180,7 +180,7 @@ impl PartialFile {
     /// Throws away what has arrived, for the beginning of a file of `total` bytes that the server calls `validator`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn begin(&mut self, validator: Option<String>, total: Option<u64>) -> Result<(), Failure> {
         self.file
             .set_len(0)
@@ -206,7 +206,7 @@ impl PartialFile {
     /// Adds the next bytes, as far as they are wanted.
     ///
     /// # Errors
-    /// The disk refuses: it may be full.
+    /// An operation on the disk fails: it may be full.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let wanted = self.stamp.fetch.first_bytes.map_or(u64::MAX, |first| first.saturating_sub(self.length));
         let bytes = &bytes[..bytes.len().min(usize::try_from(wanted).unwrap_or(usize::MAX))];
@@ -219,7 +219,7 @@ impl PartialFile {
     /// Makes what has arrived safe against the loss of power.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn save(&mut self) -> Result<(), Failure> {
         self.file.sync_data().map_err(|error| self.io_failure("save", error))?;
         self.stamp.safe = self.length;
@@ -242,7 +242,7 @@ impl PartialFile {
     /// Makes the whole file safe; it stays where it is.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.save()
     }

@@ -27,7 +27,7 @@ pub enum Reply {
         total: Option<u64>,
         /// The validator, as in [`Reply::Whole`].
         validator: Option<String>,
-        /// The same, however weak the date is: enough to see that it is another file.
+        /// The validator, however weak its date is: enough to see that it is another file.
         name: Option<String>,
         /// The end of the body.
         end: BodyEnd,

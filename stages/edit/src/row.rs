@@ -33,11 +33,11 @@ pub struct EditRow {
     pub same_argmax: Option<bool>,
     /// Probability of the words that begin a legal move on the original board.
     pub mass_original: Option<f64>,
-    /// The same on the board without the piece (the target).
+    /// Probability of the words that begin a legal move on the board without the piece (the target).
     pub mass_target: Option<f64>,
-    /// The same on the board six plies later.
+    /// Probability of the words that begin a legal move on the board six plies later.
     pub mass_future: Option<f64>,
-    /// The same on both the original board and the target.
+    /// Probability of the words that begin a legal move on both the original board and the target.
     pub mass_both: Option<f64>,
     /// Words that begin a legal move on the target.
     pub target_moves: Option<u8>,

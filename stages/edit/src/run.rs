@@ -44,7 +44,7 @@ struct PreparedCase<'a> {
 /// Runs the stage.
 ///
 /// # Errors
-/// An input or a parameter is not what it should be, the disk refuses, or the stage was cancelled.
+/// An input or a parameter is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     device::run(context, |device| edit(context, device))
 }

@@ -46,7 +46,7 @@ impl Counts {
     /// Writes `counts`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self, context: &Context) -> Result<(), Failure> {
         let counts: BTreeMap<&str, Value> = BTreeMap::from([
             ("stage", json!("encode")),

@@ -1,6 +1,6 @@
 //! The stage `encode`: games, positions with their best moves, or examples, as the sequences that a model learns from.
 //!
-//! It must not know the models that learn from them. Each form is a file of `forms`; the reading and writing that forms
+//! It must not depend on the models that learn from them. Each form is a file of `forms`; the reading and writing that forms
 //! have in common, in order and on all cores, is outside.
 
 mod config;

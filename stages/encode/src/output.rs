@@ -18,7 +18,7 @@ impl Output {
     /// Creates the outputs, before the first row.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(context: &Context, form: &'static Form, config: &Config) -> Result<Self, Failure> {
         let writer = SequencesWriter::create(context.output("sequences")?, &form.vocabulary(config), SHARD_ROWS)?;
         Ok(Output { writer, counts: Counts::new(form) })
@@ -27,7 +27,7 @@ impl Output {
     /// Writes and counts the sequence of a position, a game or an example.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, encoded: EncodedSequence) -> Result<(), Failure> {
         if let Some(row) = &encoded.row {
             let Row { id, tokens, targets } = row;
@@ -46,7 +46,7 @@ impl Output {
     /// Ends both.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self, context: &Context) -> Result<(), Failure> {
         self.writer.finish()?;
         self.counts.finish(context)

@@ -24,7 +24,7 @@ const CHUNK: usize = 1_024;
 /// Evaluates the checkpoint on the games.
 ///
 /// # Errors
-/// An input is not what it should be, the disk refuses, or the stage was cancelled.
+/// An input is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.predictions_only_parameter() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint has its own")));
@@ -112,7 +112,7 @@ pub fn games(context: &Context) -> Result<Dataset, Failure> {
     }
 }
 
-/// The same model, computed with `options`.
+/// Returns the model, computed with `options`.
 fn with_options(network: Network, options: &BTreeMap<String, String>) -> Result<Network, Failure> {
     if options.is_empty() {
         return Ok(network);

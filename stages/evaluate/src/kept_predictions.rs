@@ -30,7 +30,7 @@ impl<'a> PredictionsWriter<'a> {
     /// description of the model in JSON.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(path: &Path, dataset: &'a Dataset, en_passant: EnPassant, model: String) -> Result<Self, Failure> {
         let schema = schema();
         let writer = parquet_file::create(path, &schema, [("cwm.model", model)])?;
@@ -40,7 +40,7 @@ impl<'a> PredictionsWriter<'a> {
     /// Adds the game with the place `game` in the dataset: the wrong labels and the loss of each of its positions.
     ///
     /// # Errors
-    /// A label has no prediction, the dataset is damaged, or the disk refuses.
+    /// A label has no prediction, the dataset is damaged, or an operation on the disk fails.
     pub fn push(&mut self, game: usize, wrong: &[WrongLabels], losses: &[f64]) -> Result<(), Failure> {
         let Some(found) = self.dataset.get(game)? else { return Ok(()) };
         let id = found.row().id;
@@ -71,7 +71,7 @@ impl<'a> PredictionsWriter<'a> {
     /// Ends the file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self) -> Result<(), Failure> {
         self.writer.close().map_err(failure)?;
         Ok(())

@@ -1,8 +1,8 @@
 //! The stage `evaluate`: scores a model on games, one row for each position; a checkpoint of ours, or the predictions
 //! of any program.
 //!
-//! It knows checkpoints, predictions, datasets and the three files that it writes. It must not know how a model was trained,
-//! which families there are, or how scores are summed up.
+//! It depends on checkpoints, predictions, datasets and the three files that it writes. It must not depend on how a model
+//! was trained, which families there are, or how scores are summed up.
 
 mod boards;
 mod checkpoint;

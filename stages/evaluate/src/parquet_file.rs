@@ -15,7 +15,7 @@ const GROUP_ROWS: usize = 1 << 18;
 /// A new file at `path` with these columns and this metadata.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn create<const N: usize>(
     path: &Path,
     schema: &SchemaRef,

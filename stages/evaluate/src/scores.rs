@@ -50,7 +50,7 @@ impl ScoresWriter {
     /// A new file at `path`, with these descriptions (JSON) of model and dataset.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(path: &Path, model: String, dataset: String) -> Result<Self, Failure> {
         let schema = schema();
         let writer = parquet_file::create(path, &schema, [("cwm.model", model), ("cwm.dataset", dataset)])?;
@@ -60,7 +60,7 @@ impl ScoresWriter {
     /// Adds the positions of consecutive games, the first of which has the ordinal `first`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, first: usize, games: &[Vec<Score>]) -> Result<(), Failure> {
         let rows = games.iter().map(Vec::len).sum();
         let mut columns = Columns::with_capacity(rows);
@@ -77,7 +77,7 @@ impl ScoresWriter {
     /// Ends the file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self) -> Result<(), Failure> {
         self.writer.close().map_err(failure)?;
         Ok(())

@@ -32,11 +32,11 @@ pub enum Reason {
     NoLine,
     /// There are fewer questions than were drawn.
     FewQuestions,
-    /// By the rules the game can be claimed as a draw.
+    /// The rules allow a claim of a draw.
     Draw,
     /// The engine left out moves.
     Incomplete,
-    /// No line is one to explain.
+    /// No line qualifies for an explanation.
     NotExplained,
 }
 

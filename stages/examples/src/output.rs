@@ -16,9 +16,9 @@ use crate::positions::Positions;
 /// The examples and items that were built, and the counts.
 pub struct BuildSummary {
     engine: Option<String>,
-    /// Each with the index of its place.
+    /// The examples, each with the index of its place.
     examples: Vec<(usize, Example)>,
-    /// The same of items.
+    /// The items, each with the index of its place.
     items: Vec<(usize, Item)>,
     left_out: BTreeMap<Reason, u64>,
     tree: TreeCounts,
@@ -59,7 +59,7 @@ impl BuildSummary {
 /// Writes `examples` and `items` in the order of their positions, and `counts`.
 ///
 /// # Errors
-/// Nothing was built, or the disk refuses.
+/// Nothing was built, or an operation on the disk fails.
 pub fn write(
     context: &Context,
     config: &Config,

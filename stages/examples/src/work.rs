@@ -38,7 +38,7 @@ impl<'a> Workers<'a> {
     /// Starts the first searcher: if it cannot be used, no other is started.
     ///
     /// # Errors
-    /// The program cannot be used, or the disk refuses.
+    /// The program cannot be used, or an operation on the disk fails.
     pub fn start(context: &'a Context, config: &'a Config, places: &'a [Place]) -> Result<Self, Failure> {
         let first = Searcher::start(context, config, lines_at_first(config))?;
         let mut kept = HashMap::new();
@@ -64,7 +64,7 @@ impl<'a> Workers<'a> {
     /// Builds examples of these places, and returns the results in their order.
     ///
     /// # Errors
-    /// The engine fails, the disk refuses, or the stage was cancelled.
+    /// The engine fails, an operation on the disk fails, or the stage was cancelled.
     pub fn build(&self, places: &[usize]) -> Result<Vec<BuildResult>, Failure> {
         let total = self.done.load(Ordering::Relaxed) + places.len() as u64;
         let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));

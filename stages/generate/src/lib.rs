@@ -1,7 +1,7 @@
 //! The stage `generate`: a model of ours answers items in the small language, and its words are written as texts, which are
 //! graded as those of any player.
 //!
-//! It must not know how answers are judged, or which families there are.
+//! It must not depend on how answers are judged, or which families there are.
 
 mod config;
 mod output;

@@ -20,7 +20,7 @@ impl Output {
     /// Creates the output, before the first answer.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(context: &Context, run: &Run) -> Result<Self, Failure> {
         let writer = AnswersWriter::create(context.output("answers")?, run)?;
         Ok(Output { writer, answers: 0, words: 0, clipped: 0 })
@@ -29,7 +29,7 @@ impl Output {
     /// Writes the answer of this number to an item, whose prompt has so many words.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&mut self, item: &Item, number: usize, prompt_words: usize, words: &[u16]) -> Result<(), Failure> {
         let is_clipped = words.last() != Some(&END);
         self.answers += 1;
@@ -49,7 +49,7 @@ impl Output {
     /// Ends the file, and reports how many answers were cut.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(self, context: &Context) -> Result<(), Failure> {
         self.writer.finish()?;
         context.metric("answers", self.answers as f64);

@@ -32,7 +32,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 /// Writes a checkpoint of a small model with fresh weights into the folder `folder`, which is made.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write_checkpoint(
     folder: &Path,
     family: &str,
@@ -62,7 +62,7 @@ pub fn write_checkpoint(
 /// Writes an item of each task into a file.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write_items(path: &Path) -> Result<(), Failure> {
     let mut file = fs_err::File::create(path)?;
     for (number, task) in ["predict_move", "best_move", "worst_move", "legal_moves"].into_iter().enumerate() {

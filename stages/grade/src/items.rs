@@ -75,7 +75,7 @@ impl Items {
         self.tasks.iter().map(|task| task.category.as_str()).filter(|category| seen.insert(*category)).collect()
     }
 
-    /// For each category the SHA-256 of the lines of its items.
+    /// Returns the SHA-256 of the lines of each category's items.
     ///
     /// # Errors
     /// Never.

@@ -6,7 +6,7 @@
 //!   `measures`: measures of answers to graded items. `opinions`: measures of runs by the answers of a judge.
 //!
 //! The rules of truth, and of reading an answer, are those of `cwm-questions` and `cwm-reasoning`. This crate must not
-//! know who answered the items, or with which settings.
+//! depend on who answered the items, or with which settings.
 
 mod answers;
 mod config;

@@ -13,7 +13,7 @@ use crate::judges::GradedResult;
 /// Writes the grades of all runs, in the order of the items.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write(path: &Path, graded: &GradesDescription, items: &Items, runs: &[RunGrades]) -> Result<(), Failure> {
     let mut writer = GradesWriter::create(path, graded)?;
     for run in runs {

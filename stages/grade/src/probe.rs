@@ -103,10 +103,10 @@ const JUDGED: [(JudgeTask, [&str; 3]); 3] = [
     ),
 ];
 
-/// Runs the stage on them.
+/// Runs the stage on the probe's answers.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let items = context.folder().join("items.jsonl");
     let lines = |copy| ITEMS.map(|(task, category, metadata, key, _)| line(task, copy, category, metadata, key));
@@ -127,7 +127,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(output)
 }
 
-/// The same on graded items, to each of which there are two answers.
+/// Runs the stage on graded items, to each of which there are two answers.
 fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers] = ["graded.jsonl", "two"].map(|name| context.folder().join(name));
     let lines = |copy: usize| {
@@ -165,7 +165,7 @@ fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     context.run(&Grade, "graded", &values, &inputs)
 }
 
-/// The same on two answers of a judge to items of each of its tasks, about answers to graded items.
+/// Runs the stage on two answers of a judge to items of each of its tasks, about answers to graded items.
 fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers] = ["judged.jsonl", "judge"].map(|name| context.folder().join(name));
     let graded = fs_err::read(context.folder().join("graded.jsonl"))?;

@@ -19,7 +19,8 @@ use crate::tallies::tallies;
 /// Runs the stage.
 ///
 /// # Errors
-/// Items or answers are not what they should be or do not belong together, or the disk refuses; or it was cancelled.
+/// Items or answers are not what they should be or do not belong together, or an operation on the disk fails; or it was
+/// cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();

@@ -32,7 +32,7 @@ impl<'a> BlockStream<'a> {
         BlockStream { files, meter, file: 0, open: None }
     }
 
-    /// At most `blocks` blocks; none at the end.
+    /// Returns at most `blocks` blocks; none at the end.
     pub fn window(&mut self, blocks: usize) -> Window {
         let mut window = Window::default();
         while window.blocks.len() < blocks {

@@ -1,7 +1,7 @@
 //! The stage `import`: the JSON lines of the paper's own program into games.
 //!
-//! It checks that the lines agree with their moves, and keeps the games as they are. It must not know of tokens beyond
-//! reading them back into moves, of splits, or of models.
+//! It checks that the lines agree with their moves, and keeps the games as they are. It must not depend on tokens
+//! beyond reading them back into moves, of splits, or of models.
 
 mod block_stream;
 mod config;

@@ -35,7 +35,7 @@ pub struct Record<'line> {
     pub site: Option<Cow<'line, str>>,
 }
 
-/// The same without the labels, which are passed over unread.
+/// A record without the labels, which are passed over unread.
 #[derive(Debug, Deserialize)]
 pub struct RecordWithoutStates<'line> {
     #[serde(borrow)]

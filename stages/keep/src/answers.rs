@@ -32,7 +32,7 @@ pub struct PassingAnswer {
 pub enum Reason {
     /// There is no text.
     Unanswered,
-    /// It is wrong, or its reward is below the threshold.
+    /// The answer is wrong, or its reward is below the threshold.
     BelowThreshold,
     /// An answer to the same item has the same text.
     Repeated,

@@ -13,7 +13,7 @@ use crate::config::Config;
 /// Writes `examples` and `counts`.
 ///
 /// # Errors
-/// Nothing is kept, or the disk refuses.
+/// Nothing is kept, or an operation on the disk fails.
 pub fn write(context: &Context, config: &Config, answers: TeacherAnswers, not_drawn: u64) -> Result<(), Failure> {
     let left_out: BTreeMap<&str, u64> =
         Reason::ALL.iter().map(|reason| (reason.name(), answers.left_out.get(reason).copied().unwrap_or(0))).collect();

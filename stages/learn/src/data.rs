@@ -44,7 +44,7 @@ impl Rows {
         Ok(Rows { name, sequences, pages, lengths: 0, longest: None, is_causal: true, micro_batch_tokens })
     }
 
-    /// The same for this model, which refuses what it cannot read.
+    /// Returns the sequences for this model, which rejects what it cannot read.
     pub fn for_network(self, network: &Network) -> Self {
         Rows { longest: network.longest(), is_causal: network.is_causal(), ..self }
     }

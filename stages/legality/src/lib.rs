@@ -4,7 +4,7 @@
 //! - `score`: the scores of a row of logits. `whole_moves`: moves of which the model answers every word.
 //! - `totals`: means by phase with their intervals, as findings.
 //!
-//! It must not know how a model was trained, or which families there are.
+//! It must not depend on how a model was trained, or which families there are.
 
 mod config;
 mod games;

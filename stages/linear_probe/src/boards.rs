@@ -20,7 +20,7 @@ pub struct Boards {
 }
 
 impl Boards {
-    /// Without rows.
+    /// Returns boards without rows.
     pub fn empty() -> Self {
         Boards { labels: Vec::new(), is_black: Vec::new(), plies: Vec::new(), starts: vec![0] }
     }

@@ -7,9 +7,9 @@ use cwm_models::device;
 
 /// The form in which a linear probe reads the rows of a layer.
 pub enum Form {
-    /// They are divided by this.
+    /// Rows of the stream, divided by this.
     Stream(f32),
-    /// They are encoded, on the CPU.
+    /// Latents of an autoencoder, encoded on the CPU.
     Latents {
         /// The autoencoder.
         autoencoder: Box<OnDevice>,

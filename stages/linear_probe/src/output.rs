@@ -14,7 +14,7 @@ impl ProbeRun<'_> {
     /// Writes the linear probes that were made on the rows of `train`.
     ///
     /// # Errors
-    /// The disk refuses, or an autoencoder cannot be read again.
+    /// An operation on the disk fails, or an autoencoder cannot be read again.
     pub fn write(&self, made: Vec<TrainedProbe>, forms: &[Form], train: &CollectedRows) -> Result<(), Failure> {
         let mut layers = BTreeMap::new();
         for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {

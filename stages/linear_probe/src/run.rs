@@ -22,7 +22,7 @@ use crate::train::{TrainedProbe, differences, train};
 /// Runs the stage.
 ///
 /// # Errors
-/// An input is not what it should be, the disk refuses, or the stage was cancelled.
+/// An input is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     device::run(context, |device| ProbeRun::open(context, &config, device)?.run())

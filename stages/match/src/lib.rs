@@ -1,7 +1,7 @@
 //! The stage `match`: games between two players, of which each may be a model, an engine or random.
 //!
 //! Games are played side by side, one a core; a game depends on its number, the players and the parameters alone. A game that
-//! is finished is kept at once. This crate must not know what is computed from the results.
+//! is finished is kept at once. This crate must not depend on what is computed from the results.
 
 mod board;
 mod config;

@@ -105,7 +105,7 @@ impl Counts {
 /// Writes all outputs from the finished games.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write(
     context: &Context,
     config: &Config,

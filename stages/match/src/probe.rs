@@ -43,7 +43,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     Ok(probed)
 }
 
-/// The same kind of player, with little search.
+/// Returns this kind of player, with little search.
 fn quick(kind: Kind) -> Kind {
     match kind {
         Kind::Level(weakest, strongest) => Kind::Level(weakest.min(1), strongest.min(2)),

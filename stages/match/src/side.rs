@@ -17,9 +17,9 @@ use crate::kind::Kind;
 /// The answer of a player whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It moves.
+    /// The player moves.
     Move(Move),
-    /// It has no attempt left, and none gave a legal move.
+    /// The player has no attempt left, and none gave a legal move.
     NoLegalMove,
     /// The game is too long for it.
     ContextFull,
@@ -48,9 +48,9 @@ pub struct Model<'p> {
 /// The strength at which an engine plays.
 #[derive(Clone, Debug)]
 pub enum Strength {
-    /// At full strength to this limit.
+    /// An engine at full strength to this limit.
     Full(Limit),
-    /// At a level.
+    /// An engine at a level.
     Level(Level),
 }
 

@@ -34,7 +34,7 @@ impl TokenCounter {
     /// The tokens of a text; those that a model's template adds around it do not count.
     ///
     /// # Errors
-    /// The tokenizer has no token for a part of the text, and none for what it does not know.
+    /// The tokenizer has no token for a part of the text, and none for unknown text.
     pub fn count(&self, text: &str) -> Result<u64, Failure> {
         Ok(match self {
             TokenCounter::Words => text.split_whitespace().count() as u64,

@@ -1,6 +1,6 @@
 //! The stage `parse`: PGN text into replayed games, on all cores, in constant memory.
 //!
-//! It decides which games belong to the corpus and what they are called. It must not know of tokens, labels, splits or
+//! It decides which games belong to the corpus and what they are called. It must not depend on tokens, labels, splits or
 //! how its input was made.
 
 mod authors;

@@ -32,9 +32,9 @@ struct ColumnEnds {
 
 /// The outcome of a game.
 pub enum GameOutcome<'a> {
-    /// It is kept; its `index` is to be set.
+    /// The game is kept; its `index` is to be set.
     Row(GameRow<'a>),
-    /// It is not. The error has its number in the file, from 1.
+    /// The game is dropped. The error has its number in the file, from 1.
     Drop(u64, &'a DroppedGame),
 }
 

@@ -10,9 +10,9 @@ use crate::parsed_block::ParsedBlock;
 pub enum Reason {
     /// Fewer plies than wanted.
     Short,
-    /// Not played by the rules of standard chess.
+    /// A game by other rules than those of standard chess.
     Variant,
-    /// Not begun from the initial position.
+    /// A game from another position than the initial one.
     SetUpPosition,
     /// A move of the main line is illegal.
     IllegalMove,
@@ -30,9 +30,9 @@ pub enum Reason {
     UnterminatedComment,
     /// The text is longer than any game's.
     TooLong,
-    /// By the authors' rules: no board for it can be put up, or its moves cannot be played there.
+    /// The authors' rules allow no board for it, or its moves cannot be played there.
     Unplayable,
-    /// By the authors' rules: their program stops at this game.
+    /// The authors' program stops at this game, by their rules.
     Exception,
 }
 
@@ -92,7 +92,7 @@ pub struct DroppedGame {
 
 /// The way in which ids are made.
 pub enum IdScheme {
-    /// With a key from the site.
+    /// Names made with a key from the site.
     Hmac(IdKey),
     /// The site itself.
     Site,

@@ -51,7 +51,7 @@ impl Config {
         errors
     }
 
-    /// The same, for readers of the file.
+    /// Returns the parameters as hints for readers of the file.
     pub fn hints(&self) -> ImportHints {
         ImportHints {
             family: self.family.clone(),

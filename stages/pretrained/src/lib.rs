@@ -1,6 +1,6 @@
 //! The stage `pretrained`: a model that another program trained, from its file, as a checkpoint.
 //!
-//! It must not know how files are read or models are recognised, which is `cwm-foreign`'s, nor of games.
+//! It must not depend on how files are read or models are recognised, which is `cwm-foreign`'s, or on games.
 
 mod config;
 mod stage;

@@ -119,8 +119,8 @@ fn fullmove(fen: &str) -> u32 {
     fen.split_ascii_whitespace().nth(5).and_then(|field| field.parse().ok()).unwrap_or(1)
 }
 
-/// As many of `made` as wanted, in their order: of each range its share, but no more than it has; what is missing are the first
-/// of the rest.
+/// Chooses as many of `made` as wanted, in their order: of each range its share, but no more than it has; what is missing
+/// are the first of the rest.
 fn by_shares(made: Vec<Item>, wanted: usize, shares: &FullmoveShares) -> Vec<Item> {
     let mut left = largest_remainders(&shares.shares(), wanted);
     let mut is_chosen: Vec<bool> = made

@@ -33,7 +33,7 @@ impl AnswerJournal {
     /// Opens the answers that an earlier run kept; at most `wanted` are kept, of a training on so many items.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn open(context: &Context, wanted: u64, items: u64) -> Result<Self, Failure> {
         let count = wanted.min(items);
         let path = context.checkpoint_dir().join("answers.jsonl");
@@ -50,7 +50,7 @@ impl AnswerJournal {
     /// returns, before the step is in a checkpoint.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn push(&self, first: u64, groups: &[Group<'_>]) -> Result<(), Failure> {
         for (ordinal, group) in (first..).zip(groups) {
             let number = self.kept_of_first(ordinal);
@@ -72,7 +72,7 @@ impl AnswerJournal {
     /// Writes the answers of the first `items` items in the order of the training.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, path: &Path, longest: u64, items: u64) -> Result<(), Failure> {
         let run = Run {
             player: Some("reinforce".to_owned()),

@@ -5,7 +5,7 @@
 //! - `outcome`: what is counted of answers. `validation`: the same on items that are not trained on. `answer_journal`: answers to
 //!   look at.
 //!
-//! It must not know families, rules of chess, or how an answer is read: the crates below do.
+//! It must not depend on families, rules of chess, or how an answer is read: the crates below do.
 
 mod answer_journal;
 mod config;

@@ -14,7 +14,7 @@ use crate::questions::Question;
 pub struct Rollout {
     /// Its words, with the end word unless it was cut before.
     pub words: Vec<u16>,
-    /// The same as text.
+    /// The answer as text.
     pub text: String,
     /// Its verdict, score and reward.
     pub judgement: VerifiedAnswer,

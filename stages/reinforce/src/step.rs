@@ -50,7 +50,7 @@ impl Learner<'_> {
     /// Makes the next step, and returns its line of the curves.
     ///
     /// # Errors
-    /// An answer cannot be sampled, or the disk refuses.
+    /// An answer cannot be sampled, or an operation on the disk fails.
     pub fn step(&mut self, trainer: &mut Trainer<'_, Policy>, throughput: &mut Throughput) -> Result<Line, Failure> {
         let step = trainer.state.step;
         let first = step * self.config.batch_size;

@@ -1,6 +1,6 @@
 //! The stage `select`: the best of a group of trainings, as one small file that the next trainings read.
 //!
-//! It compares what trainings wrote of themselves. It must not know models: a training is a family, a size, numbers of
+//! It compares what trainings wrote of themselves. It must not depend on models: a training is a family, a size, numbers of
 //! its last validation and parameters by name.
 
 mod candidate;

@@ -18,11 +18,11 @@ pub enum Scalar {
     Text(String),
 }
 
-/// Up to here every whole number is a double.
+/// The number up to which every whole number is a double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Scalar {
-    /// From a parameter of the pipeline; `None` if it is no scalar, or not finite.
+    /// Reads a parameter of the pipeline; `None` if it is no scalar, or not finite.
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(value) => Some(Scalar::Bool(*value)),
@@ -33,7 +33,7 @@ impl Scalar {
         }
     }
 
-    /// From what a training wrote; `None` if it is no scalar.
+    /// Reads what a training wrote; `None` if it is no scalar.
     pub fn of_json(value: &serde_json::Value) -> Option<Self> {
         match value {
             serde_json::Value::Bool(value) => Some(Scalar::Bool(*value)),
@@ -54,7 +54,7 @@ impl Scalar {
         }
     }
 
-    /// As it stands in a choice.
+    /// Returns the scalar as a choice has it.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Scalar::Bool(value) => (*value).into(),

@@ -1,6 +1,6 @@
 //! The stage `split`: games into train and validation, by the bucket of their id.
 //!
-//! It looks at ids alone; it must not know what the games hold.
+//! It looks at ids alone; it must not depend on what the games hold.
 
 mod config;
 mod probe;

@@ -1,6 +1,6 @@
 //! The stage `tokenize`: games into token sequences ready for training.
 //!
-//! It knows how a move becomes a token, and must not know of labels (they are replayed from tokens), models, or how
+//! It defines how a move becomes a token, and must not depend on labels (they are replayed from tokens), models, or how
 //! games were chosen.
 
 mod config;

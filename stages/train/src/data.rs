@@ -55,7 +55,7 @@ impl Games {
         Ok(Games { name, dataset, pages, games, lengths: 0, longest: None, en_passant, micro_batch_tokens })
     }
 
-    /// The same games, for a model that reads at most so many tokens, if there is a limit.
+    /// Returns the games for a model that reads at most so many tokens, if there is a limit.
     pub fn of_at_most(self, longest: Option<usize>) -> Self {
         Games { longest, ..self }
     }

@@ -1,7 +1,8 @@
 //! The stage `train`: a model from token sequences, by the paper's protocol.
 //!
-//! It knows its datasets, the 75 labels and its parameters; the loop itself is `cwm-training`. It must not know which
-//! families there are (the registry of `cwm-models` does), how a dataset was made, or what becomes of its checkpoint.
+//! It depends on its datasets, the 75 labels and its parameters; the loop itself is `cwm-training`. It must not depend on
+//! which families there are (the registry of `cwm-models` does), how a dataset was made, or what becomes of its
+//! checkpoint.
 
 mod config;
 mod data;

@@ -19,7 +19,8 @@ use crate::validation::LabelValidation;
 /// Trains with the parameters of the context.
 ///
 /// # Errors
-/// An input is not what it should be, the disk refuses, or the stage was cancelled; then a checkpoint was written.
+/// An input is not what it should be, an operation on the disk fails, or the stage was cancelled; then a checkpoint was
+/// written.
 pub fn run(context: &Context) -> Result<(), Failure> {
     device::run(context, |device| train(context, device))
 }

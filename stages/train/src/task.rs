@@ -44,7 +44,7 @@ impl Task for LabelTask {
 #[derive(Clone, Copy, Debug)]
 pub struct LabelMetrics(pub LabelTotals);
 
-/// The same as it stands in a checkpoint; the sum of losses by its bits, so that it reads back as it was.
+/// The counts as a checkpoint has them; the sum of losses by its bits, so that it reads back as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedMetrics {

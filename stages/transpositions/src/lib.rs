@@ -4,7 +4,7 @@
 //! - `sequences`: the sequences of all games as digests. `classes`: those that end alike, and the draw among them.
 //! - `run`: reading, writing and the counts.
 //!
-//! It must not know of models, or what the classes are for.
+//! It must not depend on models, or what the classes are for.
 
 mod classes;
 mod config;

@@ -91,7 +91,7 @@ impl<R: BufRead> Blocks<R> {
         Self::with_sizes(input, BLOCK, MAX_GAME_BYTES)
     }
 
-    /// The same with blocks of about so many bytes and games of at most so many.
+    /// Reads from `input` blocks of about `block_bytes`, and games of at most `longest_game` bytes.
     pub fn with_sizes(input: R, block_bytes: usize, longest_game: usize) -> Self {
         Blocks {
             input,

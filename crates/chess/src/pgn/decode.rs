@@ -20,7 +20,7 @@ impl StreamOffset {
         StreamOffset { at: Arc::new(AtomicU64::new(start)), meter }
     }
 
-    /// The same bytes, counted.
+    /// Returns a reader of `inner` that counts its bytes.
     pub fn count<R>(&self, inner: R) -> CountingReader<R> {
         CountingReader { inner, offset: self.clone() }
     }

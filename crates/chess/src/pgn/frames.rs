@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::decode::{DecodingReader, StreamOffset};
 use super::source::{Meter, PgnReader};
 
-/// Small frames are put together until they have so many bytes.
+/// The size from which a group of frames is complete, in bytes.
 const GROUP_BYTES: u64 = 1 << 19;
 
 /// Groups of whole frames of a file.
@@ -50,7 +50,7 @@ impl FrameGroups {
         Ok(end.filter(|&end| end <= self.size))
     }
 
-    /// The same for a frame with blocks and that descriptor.
+    /// Returns [`FrameGroups::frame_end`] for a frame with blocks and that descriptor.
     fn blocks_end(&self, start: u64, descriptor: u8) -> io::Result<Option<u64>> {
         let single_segment = descriptor & 0x20 != 0;
         let window = u64::from(!single_segment);

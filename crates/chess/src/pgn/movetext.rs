@@ -31,7 +31,7 @@ pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'stat
     read_moves_from(Chess::default(), movetext, moves)
 }
 
-/// As [`read_moves`], from another position.
+/// Reads moves like [`read_moves`], from another position.
 ///
 /// # Errors
 /// As [`read_moves`].

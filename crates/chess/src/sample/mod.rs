@@ -29,7 +29,7 @@ fn plain(word: &str) -> Option<PlainMove> {
 /// Writes `games` as a dataset of its own at `folder`.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write_dataset<'g>(folder: &Path, games: impl IntoIterator<Item = &'g Vec<PlainMove>>) -> Result<(), ShardError> {
     let mut writer = DatasetWriter::create(folder, crate::SHARD_GAMES)?;
     for (index, game) in games.into_iter().enumerate() {
@@ -43,7 +43,7 @@ pub fn write_dataset<'g>(folder: &Path, games: impl IntoIterator<Item = &'g Vec<
 /// Writes the games of [`games`] as two datasets that have no game in common, two of three to `train` and the third to `test`.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write_train_and_test(train: &Path, test: &Path) -> Result<(), ShardError> {
     for (folder, of_train) in [(train, true), (test, false)] {
         let mut writer = DatasetWriter::create(folder, crate::SHARD_GAMES)?;
@@ -60,7 +60,7 @@ pub fn write_train_and_test(train: &Path, test: &Path) -> Result<(), ShardError>
 /// Writes `games` at `folder` as what `parse` makes of them.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn write_games<'g>(folder: &Path, games: impl IntoIterator<Item = &'g Vec<PlainMove>>) -> Result<(), ShardError> {
     let mut writer = GamesWriter::create(folder, crate::SHARD_GAMES)?;
     for (index, game) in games.into_iter().enumerate() {

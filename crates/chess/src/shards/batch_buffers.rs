@@ -196,8 +196,8 @@ impl<'a> BatchBuffers<'a> {
 
 /// The location of a buffer's bytes.
 enum Prefix {
-    /// As they are.
+    /// Uncompressed bytes.
     Plain(Range<usize>),
-    /// Compressed from so many.
+    /// Compressed bytes, of this length before.
     Compressed(u64, Range<usize>),
 }

@@ -76,8 +76,8 @@ impl DatasetWriter {
     /// Adds a game.
     ///
     /// # Errors
-    /// The disk refuses, or the game does not fit: its labels have not 75 bytes a position or no column, or a text or its
-    /// tokens are longer than 2^24.
+    /// An operation on the disk fails, or the game does not fit: its labels have not 75 bytes a position or no column, or
+    /// a text or its tokens are longer than 2^24.
     pub fn push(&mut self, game: DatasetRow<'_>) -> Result<(), ShardError> {
         let DatasetRow { index, id, tokens, result, labels } = game;
         let labels = self.files.reserve(index, &[id, result], tokens, labels)?;
@@ -94,7 +94,7 @@ impl DatasetWriter {
     /// Writes what is left and ends the last file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), ShardError> {
         self.flush()?;
         self.files.finish()

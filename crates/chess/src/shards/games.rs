@@ -79,8 +79,8 @@ impl GamesWriter {
     /// Adds a game.
     ///
     /// # Errors
-    /// The disk refuses, or the game does not fit: its labels have not 75 bytes a position or no column, or a text or its
-    /// moves are longer than 2^24.
+    /// An operation on the disk fails, or the game does not fit: its labels have not 75 bytes a position or no column, or
+    /// a text or its moves are longer than 2^24.
     pub fn push(&mut self, game: GameRow<'_>) -> Result<(), ShardError> {
         let GameRow { index, id, site, result, moves, labels } = game;
         let labels = self.files.reserve(index, &[id, site, result], moves, labels)?;
@@ -98,7 +98,7 @@ impl GamesWriter {
     /// Writes what is left and ends the last file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), ShardError> {
         self.flush()?;
         self.files.finish()

@@ -87,7 +87,7 @@ impl Dataset {
 }
 
 impl GameLabelsError {
-    /// This as the failure of a stage whose input `input` the dataset is.
+    /// Returns the error as the failure of a stage whose input `input` the dataset is.
     pub fn failure(self, input: &str) -> Failure {
         let message = format!("input `{input}`, {self}");
         match self {

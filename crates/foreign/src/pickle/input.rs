@@ -4,7 +4,7 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use super::{MAX_NAME_BYTES, MAX_PICKLE_BYTES, PickleError};
 
-/// A reader of pickles that knows its place; it reads no further than requested.
+/// A reader of pickles that tracks its place; it reads no further than requested.
 #[derive(Debug)]
 pub struct Input<R> {
     bytes: R,

@@ -15,7 +15,7 @@ const MAX_LISTED: usize = 12;
 /// The differences between a model and the tensors of a file.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// With which model the file was compared.
+    /// The model that the file was compared with.
     with: String,
     /// The place in the file.
     place: String,

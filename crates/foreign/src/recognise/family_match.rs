@@ -25,9 +25,9 @@ const ANY_SIZES: [&str; 3] = ["d64/l1", "d128/l1", "d192/l1"];
 
 /// The outcome of matching a family with a file.
 pub enum FamilyMatch {
-    /// With this architecture all names and shapes are those of the file.
+    /// The architecture whose names and shapes are all those of the file.
     Exact(Architecture),
-    /// No architecture of the family fits.
+    /// No architecture matches.
     Mismatch(Difference),
 }
 

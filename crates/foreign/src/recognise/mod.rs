@@ -59,7 +59,7 @@ impl ImportHints {
 /// A model that was recognised.
 #[derive(Debug)]
 pub struct RecognisedModel<'c> {
-    /// It, built.
+    /// The built network.
     pub network: Network,
     /// Its parameters in the file.
     pub candidate: Candidate<'c>,

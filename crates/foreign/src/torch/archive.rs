@@ -22,7 +22,7 @@ const MOST_FILES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Archive {
     zip: ZipArchive<BufReader<File>>,
-    /// The same file. Both share one cursor, so that this one is read at given places only.
+    /// A second handle of that file. Both share one cursor, so that this one is read at given places only.
     file: File,
     /// The folder in it, with `/`.
     folder: String,

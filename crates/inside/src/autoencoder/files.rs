@@ -82,7 +82,7 @@ impl Description {
     /// Writes a folder, which is made, without the sites' files.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         fs_err::create_dir_all(folder)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| Failure::internal(error.to_string()))?;
@@ -109,7 +109,7 @@ impl TrainedAutoencoder {
     /// Writes it as the file of a site in a folder.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, folder: &Path, layer: usize) -> Result<(), Failure> {
         let path = folder.join(file_name(layer));
         let declared = self.weights.layout().parameters().iter().enumerate();

@@ -37,7 +37,7 @@ pub struct Measures {
 }
 
 impl ReconstructionSums {
-    /// Before the first row.
+    /// Returns the measures before the first row.
     pub fn new(width: usize, latents: usize) -> Self {
         let (channels, fired) = (vec![0.0; width], vec![false; latents]);
         ReconstructionSums { width, channels, fired, ..ReconstructionSums::default() }

@@ -31,7 +31,7 @@ pub struct Loss {
     pub sparsity: Tensor<1>,
     /// Σ of the squared error of the row that relu(π) gives.
     pub auxiliary: Tensor<1>,
-    /// In how many rows each latent is above 0: [latents].
+    /// The number of rows in which each latent is above 0: [latents].
     pub active: Tensor<1>,
 }
 

@@ -17,7 +17,7 @@ pub struct TrainedAutoencoder {
     pub scale: f32,
 }
 
-/// The same on a device, for passes over rows as they are in the stream.
+/// A trained autoencoder on a device, for passes over rows as they are in the stream.
 #[derive(Debug)]
 pub struct OnDevice {
     autoencoder: Autoencoder,

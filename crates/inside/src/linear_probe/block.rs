@@ -95,7 +95,7 @@ impl Block {
     }
 }
 
-/// From a row's logits [classes, squares] to `factor` times their gradient, softmax minus one-hot; returns the sum of the
+/// Turns a row's logits [classes, squares] into `factor` times their gradient, softmax minus one-hot; returns the sum of the
 /// squares' cross-entropies.
 #[macerator::with_simd]
 pub(super) fn softmax<S: macerator::Simd>(logits: &mut [f32], labels: &[u8], factor: f32) -> f32 {

@@ -14,7 +14,7 @@ pub struct DifferenceSums {
 }
 
 impl DifferenceSums {
-    /// Without rows.
+    /// Returns sums without rows.
     pub fn new(classes: usize, width: usize) -> Self {
         DifferenceSums {
             classes,

@@ -83,7 +83,7 @@ impl Probes {
     /// Writes them as a folder.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         fs_err::create_dir_all(folder)?;
         let mut tensors: Vec<(String, Vec<usize>, &[f32])> = Vec::new();

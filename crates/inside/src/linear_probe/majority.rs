@@ -10,7 +10,7 @@ pub struct Majority {
 }
 
 impl Majority {
-    /// Without rows.
+    /// Returns counts without rows.
     pub fn new(classes: usize) -> Self {
         Majority { classes, counts: vec![0; SQUARES * classes] }
     }

@@ -1,7 +1,7 @@
 //! The authors' configuration of a fixture's model, as its manifest has it, beside the model of its parameters.
 //!
 //! Most of it changes no name and no shape. A key that says otherwise than our model is of another one, whose numbers
-//! may be the same by chance or by mistake; one that nobody knows could say anything.
+//! may be the same by chance or by mistake; an unknown one could mean anything.
 
 use cwm_foreign::{FileContents, contradicting_setting};
 use cwm_models::Architecture;

@@ -22,7 +22,7 @@ impl Tolerance {
         Tolerance { difference: share * scale, scale }
     }
 
-    /// None.
+    /// Allows no difference from `expected`.
     pub fn exact(expected: f64) -> Self {
         Tolerance::absolute(0.0, expected)
     }

@@ -46,7 +46,7 @@ pub struct Entry {
     /// The configuration as it is written.
     #[serde(skip)]
     pub written_config: Map<String, Value>,
-    /// Keys that it has and nobody knows, with their places.
+    /// Unknown keys, with their places.
     #[serde(skip)]
     pub unknown: Vec<String>,
 }

@@ -10,7 +10,7 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
 
 use super::board_reader::BoardReader;
-use super::follower::GamePredictor;
+use super::game_predictor::GamePredictor;
 use super::game::Game;
 use super::moves::Moves;
 use super::position_prediction::{HeadPrediction, PositionPrediction};

@@ -12,7 +12,7 @@ const LONGEST_PREFIX: usize = 4_096;
 
 /// A model in the middle of a game.
 pub enum GamePredictor<'m> {
-    /// With a memory of constant size.
+    /// A model with a memory of constant size.
     Recurrent {
         /// Its recurrence.
         model: RecurrentNetwork<'m, f32>,
@@ -21,7 +21,7 @@ pub enum GamePredictor<'m> {
         /// The memory of the tokens so far.
         memory: RecurrentState<f32>,
     },
-    /// Without one: it reads all tokens so far whenever there are new ones.
+    /// A model without one: it reads all tokens so far whenever there are new ones.
     Whole {
         /// The model.
         network: &'m Network,
@@ -33,7 +33,7 @@ pub enum GamePredictor<'m> {
 }
 
 impl<'m> GamePredictor<'m> {
-    /// Before the first token.
+    /// Returns a predictor before the first token.
     pub fn new(network: &'m Network, weights: &'m Weights, device: &Device) -> Self {
         match network.recurrent() {
             Some(model) => GamePredictor::Recurrent { model, weights, memory: model.start(weights) },

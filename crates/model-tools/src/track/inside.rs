@@ -8,7 +8,7 @@ use cwm_models::checkpoint::{DESCRIPTION_FILE, Description};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Sites, device};
 
-use super::follower::check_prefix;
+use super::game_predictor::check_prefix;
 
 /// A model of boards or of words on the CPU. It reads all tokens so far at every turn.
 pub struct InspectedModel {

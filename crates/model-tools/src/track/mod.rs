@@ -5,7 +5,7 @@
 mod board_reader;
 mod boards;
 mod drawing;
-mod follower;
+mod game_predictor;
 mod game;
 mod inside;
 mod likeliest;

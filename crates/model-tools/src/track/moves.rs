@@ -13,7 +13,7 @@ use super::word_reader::{Line, WordReader};
 /// No line of moves is longer: that of a whole game is a hundred times shorter.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Names of the rules that models know, as `parse` takes them; a game from another position says that by itself.
+/// Names of the rules that models support, as `parse` takes them; a game from another position records that itself.
 const STANDARD: [&str; 6] = ["", "standard", "chess", "classical", "normal", "from position"];
 
 /// Moves that became known together, and what ends the game.

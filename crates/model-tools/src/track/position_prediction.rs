@@ -79,7 +79,7 @@ pub struct MoveNotation {
 /// A position for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PositionView {
-    /// In Forsyth-Edwards notation, with `?` for values that no position can have.
+    /// The position in Forsyth-Edwards notation, with `?` for values that no position can have.
     pub fen: String,
     /// The squares a8, b8, … h1: the piece, and true if it is wrong.
     pub squares: Vec<(String, bool)>,
@@ -115,7 +115,7 @@ pub struct LabelError {
 pub struct LabelPrediction {
     /// `P`, `yes`.
     pub value: String,
-    /// From 0 to 1; NaN if the model gave none.
+    /// The probability, from 0 to 1; NaN if the model gave none.
     pub probability: f64,
 }
 

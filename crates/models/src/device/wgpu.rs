@@ -64,7 +64,7 @@ mod here {
         Ok(gpus()?.into_iter().enumerate().map(about).collect())
     }
 
-    /// In the order in which the drivers show them.
+    /// Returns the GPUs in the order in which the drivers show them.
     fn gpus() -> Result<Vec<Device>, String> {
         let found = catch_unwind(|| Device::enumerate(DeviceType::Wgpu).into_iter().collect::<Vec<_>>());
         let found = found.map_err(|panic| message(panic.as_ref()))?;

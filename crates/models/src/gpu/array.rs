@@ -33,7 +33,7 @@ impl Array {
         Array { tensor, len }
     }
 
-    /// The same values, as a flat tensor.
+    /// Returns the values as a flat tensor.
     pub(super) fn into_tensor(self) -> CubeTensor {
         self.tensor
     }
@@ -189,15 +189,15 @@ impl PendingRead {
     }
 }
 
-/// So many cubes. A GPU has at most 65,535 along an axis, so there may be more than were asked for: a kernel compares
-/// `CUBE_POS` (or `ABSOLUTE_POS`) with the number of them that it needs.
+/// Returns `count` cubes. A GPU has at most 65,535 along an axis, so there may be more than were requested: a kernel
+/// compares `CUBE_POS` (or `ABSOLUTE_POS`) with the number of them that it needs.
 pub fn cubes(count: usize) -> CubeCount {
     const ROW: usize = 1 << 15;
     let count = count.max(1);
     CubeCount::Static(count.min(ROW) as u32, count.div_ceil(ROW) as u32, 1)
 }
 
-/// As many cubes of [`THREADS`] as give each of `elements` a thread.
+/// Returns the number of cubes of [`THREADS`] that gives each of `elements` a thread.
 pub fn cubes_of(elements: usize) -> CubeCount {
     cubes(elements.div_ceil(THREADS as usize))
 }

@@ -12,7 +12,7 @@ use burn::tensor::Tensor;
 use super::WRONG_TENSOR;
 use super::array::{Array, Backend, Gpu};
 
-/// An operation from `N` arrays of f32 to one; it knows their shapes.
+/// An operation from `N` arrays of f32 to one; it holds their shapes.
 pub(crate) trait Operation<const N: usize>: Debug + Send + Sync + 'static {
     /// The output; and, if `save`, what the backward pass wants to have kept.
     fn forward(&self, gpu: &Gpu, inputs: [&Array; N], save: bool) -> (Array, Vec<Array>);

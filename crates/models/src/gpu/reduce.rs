@@ -19,8 +19,8 @@ pub(crate) fn sum_over_rows(gpu: &Gpu, x: &Array, rows: usize, width: usize) -> 
     sums
 }
 
-/// The same for `x` [rows, Σ widths], as an array [width] for each of at most three widths: the partial gradients of several
-/// parameters, from a kernel that would otherwise have more buffers than GPUs grant (eight).
+/// Sums over the rows of `x` [rows, Σ widths], an array [width] for each of at most three widths: the partial gradients of
+/// several parameters, from a kernel that would otherwise have more buffers than GPUs grant (eight).
 pub(crate) fn sums_over_rows<const N: usize>(gpu: &Gpu, x: &Array, rows: usize, widths: [usize; N]) -> [Array; N] {
     const { assert!(N > 0 && N <= 3, "the kernel knows three places") };
     let width = widths.iter().sum();

@@ -1,7 +1,7 @@
 //! The head behind the blocks of a model: a linear map from each position's last hidden state to logits, with a matrix
 //! of its own or with the blocks' table of tokens.
 //!
-//! The caller decides how many logits a position has: blocks know only their width. The meaning of the logits, their
+//! The caller decides how many logits a position has: blocks depend only on their width. The meaning of the logits, their
 //! loss and their metrics are the matter of one module a head, such as [`labels`] or [`choice`].
 
 pub mod choice;
@@ -35,7 +35,7 @@ pub struct Head {
     outputs: usize,
 }
 
-/// From hidden states to logits.
+/// The map from hidden states to logits.
 #[derive(Clone, Copy, Debug)]
 enum Map {
     /// By parameters of the head, declared as `output_head`.

@@ -86,7 +86,7 @@ impl Linear {
         ops::linear(x, pass.parameter(self.weight), bias, pass.precision())
     }
 
-    /// The same in fp32 whatever the pass rounds to: for products inside a recurrence, which are never rounded.
+    /// [`Linear::forward`] in fp32 whatever the pass rounds to: for products inside a recurrence, which are never rounded.
     pub fn forward_strict(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let bias = self.bias.map(|bias| pass.parameter(bias));
         ops::linear(x, pass.parameter(self.weight), bias, Precision::Fp32)

@@ -42,7 +42,7 @@ pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`short_convolution`] by Burn's operations.
 fn decompose(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
     let (batch, time) = (tokens.batch(), tokens.time());
     let [channels, _, width] = weight.dims();
@@ -69,7 +69,7 @@ struct Convolution {
 }
 
 impl Convolution {
-    /// From [channels, W] to [W, channels], so that channels lie side by side.
+    /// Transposes [channels, W] to [W, channels], so that channels lie side by side.
     fn taps(&self, weight: &[f32]) -> Vec<f32> {
         let tap = |j: usize| weight.iter().skip(j).step_by(self.width).copied();
         (0..self.width).flat_map(tap).collect()
@@ -152,7 +152,7 @@ fn silu_row<S: macerator::Simd>(values: &mut [f32]) {
     }
 }
 
-/// From what goes into SiLU to the gradient of it; adds that of the bias.
+/// Turns the inputs of SiLU into their gradients; adds that of the bias.
 #[macerator::with_simd]
 fn silu_slopes<S: macerator::Simd>(values: &mut [f32], gradient: &[f32], for_bias: &mut [f32]) {
     for ((value, gradient), for_bias) in values.iter_mut().zip(gradient).zip(for_bias) {

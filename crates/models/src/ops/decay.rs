@@ -63,7 +63,7 @@ impl<const D: usize> DecaySums<D> {
     }
 }
 
-/// In f32.
+/// Computes the exponentials in f32.
 fn exp<const D: usize>(logs: Tensor<D>) -> Tensor<D> {
     logs.cast(FloatDType::F32).exp()
 }

@@ -40,14 +40,14 @@ pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
     }
 }
 
-/// The same, decomposed: the bits are computed where the tensor is, and are those of the kernel.
+/// Computes [`dropout`] by Burn's operations: the bits are computed where the tensor is, and are those of the kernel.
 fn decompose<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
     let shape = x.dims();
     let indices = indices(shape.iter().product(), &x.device()).reshape(shape);
     dropout_at(x, dropout, indices)
 }
 
-/// The same where elements have other indices than their places.
+/// Computes [`dropout`] where elements have other indices than their places.
 pub(crate) fn dropout_at<const D: usize>(x: Tensor<D>, dropout: Dropout, indices: Tensor<D, Int>) -> Tensor<D> {
     let Dropout { key, p } = dropout;
     (x * (1.0 / (1.0 - p))).mask_fill(key.dropped_at(indices, p), 0.0)

@@ -20,7 +20,8 @@ pub fn gelu(x: Tensor<2>) -> Tensor<2> {
     }
 }
 
-/// The same, decomposed. Not by Burn's own GELU, whose gradient is that of the approximation by tanh on some devices.
+/// Computes [`gelu`] by Burn's operations. Not by Burn's own GELU, whose gradient is that of the approximation by tanh
+/// on some devices.
 fn decompose(x: Tensor<2>) -> Tensor<2> {
     let below = ((x.clone() * std::f32::consts::FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
     x * below

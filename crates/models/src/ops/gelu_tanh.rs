@@ -26,7 +26,7 @@ pub fn gelu_tanh(x: Tensor<2>) -> Tensor<2> {
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`gelu_tanh`] by Burn's operations.
 fn decompose(x: Tensor<2>) -> Tensor<2> {
     let inner = (x.clone().square() * CUBE + 1.0) * x.clone() * TWICE;
     x * burn_sigmoid(inner)

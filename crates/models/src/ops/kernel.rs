@@ -10,7 +10,7 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::{Autodiff, AutodiffBackend, Flex, TensorMetadata};
 use burn::tensor::{Tensor, TensorData};
 
-/// An operation from `N` tensors to one, all f32, given and returned as contiguous slices; it knows their shapes.
+/// An operation from `N` tensors to one, all f32, given and returned as contiguous slices; it holds their shapes.
 pub(crate) trait Kernel<const N: usize>: Debug + Send + Sync + 'static {
     /// Shape of the output.
     fn shape(&self) -> Vec<usize>;

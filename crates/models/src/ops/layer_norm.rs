@@ -35,7 +35,7 @@ pub fn layer_norm(x: Tensor<2>, weight: Tensor<1>, bias: Option<Tensor<1>>, epsi
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`layer_norm`] by Burn's operations.
 fn decompose(x: Tensor<2>, weight: Tensor<1>, bias: Option<Tensor<1>>, epsilon: f32) -> Tensor<2> {
     let centred = x.clone() - x.mean_dim(1);
     let variance = centred.clone().square().mean_dim(1);
@@ -73,7 +73,7 @@ impl LayerNorm {
     }
 }
 
-/// Without bias.
+/// The kernel without bias.
 impl Kernel<2> for LayerNorm {
     fn shape(&self) -> Vec<usize> {
         vec![self.rows, self.width]
@@ -88,7 +88,7 @@ impl Kernel<2> for LayerNorm {
     }
 }
 
-/// With bias.
+/// The kernel with bias.
 impl Kernel<3> for LayerNorm {
     fn shape(&self) -> Vec<usize> {
         vec![self.rows, self.width]

@@ -33,7 +33,8 @@ pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Option<Tensor<1>>, precisio
     rounded_result(y, precision)
 }
 
-/// As [`linear`], for the outputs of one weight [Σ widths, in] that go different ways: [rows, width] for each of the widths.
+/// Computes [`linear`] for the outputs of one weight [Σ widths, in] that go different ways: [rows, width] for each of the
+/// widths.
 ///
 /// On the CPU each part is a product of its own: a part of a weight is small, and so is its gradient; the gradient of a part of
 /// all rows would be as large as all of them. On a GPU there is one product, and the parts are copied in one launch.
@@ -54,7 +55,7 @@ pub fn linear_parts<const N: usize>(
     })
 }
 
-/// As [`linear`], for several weights [out, in] of one input; one product on a GPU.
+/// Computes [`linear`] for several weights [out, in] of one input; one product on a GPU.
 pub fn linears<const N: usize>(x: Tensor<2>, weights: [Tensor<2>; N], precision: Precision) -> [Tensor<2>; N] {
     #[cfg(feature = "gpu")]
     if implementation(&x.device()) == Implementation::Gpu {

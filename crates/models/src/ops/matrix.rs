@@ -36,14 +36,14 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// These rows alone.
+    /// Returns these rows alone.
     pub fn rows(self, rows: Range<usize>) -> Self {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
         let start = (rows.start * self.row_stride).min(self.values.len());
         Matrix { values: &self.values[start..], rows: rows.len(), ..self }
     }
 
-    /// These columns alone.
+    /// Returns these columns alone.
     pub fn columns(self, columns: Range<usize>) -> Self {
         self.transposed().rows(columns).transposed()
     }
@@ -74,19 +74,19 @@ impl<'a> MatrixMut<'a> {
         MatrixMut { values, rows, columns, stride }
     }
 
-    /// The same matrix, borrowed for less long.
+    /// Returns this matrix, borrowed for less long.
     pub fn reborrow(&mut self) -> MatrixMut<'_> {
         MatrixMut { values: self.values, ..*self }
     }
 
-    /// These rows alone.
+    /// Returns these rows alone.
     pub fn rows(self, rows: Range<usize>) -> Self {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
         let start = (rows.start * self.stride).min(self.values.len());
         MatrixMut { values: &mut self.values[start..], rows: rows.len(), ..self }
     }
 
-    /// These columns alone.
+    /// Returns these columns alone.
     pub fn columns(self, columns: Range<usize>) -> Self {
         assert!(columns.start <= columns.end && columns.end <= self.columns, "no such columns");
         let start = columns.start.min(self.values.len());

@@ -1,5 +1,5 @@
 //! Products of batches of matrices in decomposed operations: the one place where they multiply, so that a device which
-//! rounds by itself needs to know when not to.
+//! rounds by itself needs a rule when not to.
 
 #[cfg(any(test, feature = "gpu"))]
 mod node;
@@ -58,7 +58,7 @@ fn operand<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
     }
 }
 
-/// The same values, with a gradient that is rounded as an operand.
+/// Returns the values with a gradient that is rounded as an operand.
 fn with_rounded_gradient<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::Fp32 => x,
@@ -68,7 +68,7 @@ fn with_rounded_gradient<const D: usize>(x: Tensor<D>, precision: Precision) -> 
     }
 }
 
-/// The same values, with a gradient rounded to bf16; values that bf16 does not reach are infinite, as it has them.
+/// Returns the values with a gradient rounded to bf16; values that bf16 does not reach are infinite, as it has them.
 fn with_gradient_as_bf16<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let rounded = as_bf16(x.clone());
     // What lies between infinities is no number.

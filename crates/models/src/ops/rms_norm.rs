@@ -20,7 +20,7 @@ pub fn rms_norm(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`rms_norm`] by Burn's operations.
 fn decompose(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     let mean_square = x.clone().square().mean_dim(1);
     x / (mean_square + epsilon).sqrt() * weight.unsqueeze::<2>()

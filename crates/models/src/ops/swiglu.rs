@@ -39,7 +39,7 @@ pub fn swiglu(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`swiglu`] by Burn's operations.
 fn decompose(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     let [rows, columns] = x.dims();
     let first = x.clone().slice([0..rows, 0..columns / 2]);

@@ -2,7 +2,7 @@
 //!
 //! A family declares what it needs ([`Scope`]) and gets a [`Slot`] for each; values live outside the model, in
 //! [`Weights`]: one array of f32 in declaration order, in the authors' [out, in] layout. Optimiser, checkpoints and
-//! global norm work on that array alone and know no family.
+//! global norm work on that array alone and depend on no family.
 
 mod declare;
 mod init;

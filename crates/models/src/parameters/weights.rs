@@ -62,7 +62,7 @@ impl Weights {
         Weights { values: vec![0.0; layout.total()], layout }
     }
 
-    /// As each parameter's [`Init`](super::Init) says, drawn in declaration order from one generator.
+    /// Draws each parameter by its [`Init`](super::Init), in declaration order from one generator.
     pub fn initial(layout: Arc<Layout>, seed: u64) -> Self {
         let mut weights = Weights::zeros(layout.clone());
         let mut draw = InitRng::seeded(seed);
@@ -82,7 +82,7 @@ impl Weights {
         &self.values
     }
 
-    /// The same, to change.
+    /// All values, to change.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
@@ -92,7 +92,7 @@ impl Weights {
         &self.values[self.layout.range(index)]
     }
 
-    /// The same, to change.
+    /// Values of parameter `index`, to change.
     pub fn get_mut(&mut self, index: usize) -> &mut [f32] {
         &mut self.values[self.layout.range(index)]
     }

@@ -58,7 +58,7 @@ impl Axis {
         Axis::new(label, ScaleKind::Logarithmic, low / room, high * room)
     }
 
-    /// The same axis up to the next round number, where that is near: a logarithmic axis would otherwise end without a
+    /// Extends the axis to the next round number, where that is near: a logarithmic axis would otherwise end without a
     /// tick.
     pub fn to_round_end(self) -> Self {
         let decade = 10f64.powi(self.high.log10().floor() as i32);
@@ -73,7 +73,7 @@ impl Axis {
         Axis { ticks: ticks.clone(), ..Axis::new(label, ScaleKind::Linear, 0.0, ticks.len().max(1) as f64) }
     }
 
-    /// The same without its numbers, if they stand elsewhere.
+    /// Hides the numbers of the axis unless `shown`, as they stand elsewhere.
     pub fn shown(self, shown: bool) -> Self {
         Axis { shown, ..self }
     }

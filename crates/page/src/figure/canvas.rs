@@ -109,12 +109,12 @@ impl TextStyle {
         TextStyle { size, role, bold: false, anchor: Anchor::Start, vertical: VerticalAnchor::Top, upwards: false }
     }
 
-    /// The same in bold letters.
+    /// Returns the text in bold letters.
     pub(super) fn bold(self) -> Self {
         TextStyle { bold: true, ..self }
     }
 
-    /// The same, with this part of it at its place.
+    /// Returns the text with this part of it at its place.
     pub(super) fn anchored(self, anchor: Anchor, vertical: VerticalAnchor) -> Self {
         TextStyle { anchor, vertical, ..self }
     }

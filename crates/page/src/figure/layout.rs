@@ -12,12 +12,12 @@ pub(super) const WIDTH: u32 = 760;
 /// Number of the palette's colour that tiles have.
 pub const TILE_COLOUR: usize = 1;
 
-/// In tenths of a pixel: the canvas' margins, the space between plots, and what stands around each.
+/// The canvas' margins, the space between plots, and what stands around each, in tenths of a pixel.
 const MARGIN: u32 = 60;
 const ROW_GAP: u32 = 120;
 const RIGHT: u32 = OVERHANG as u32 + 40;
 const GAP: u32 = 200;
-/// The same before a plot with numbers of its own, so that they are not taken for those of the plot before.
+/// The space before a plot with numbers of its own, so that they are not taken for those of the plot before.
 const APART: u32 = 260;
 const HEADING: u32 = 280;
 const PANEL_TITLE: u32 = 300;

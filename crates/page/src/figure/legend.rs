@@ -5,7 +5,7 @@ use super::paint::{ColourRole, Paint};
 use super::panel::LABEL;
 use super::{Figure, Style};
 
-/// In tenths of a pixel: height of a row, width of a sample, space behind an entry.
+/// Height of a row, width of a sample, space behind an entry, in tenths of a pixel.
 const ROW: u32 = 220;
 const SAMPLE: u32 = 340;
 const SPACE: u32 = 180;
@@ -55,7 +55,7 @@ impl<'a> Legend<'a> {
         Legend(entries)
     }
 
-    /// In tenths of a pixel.
+    /// Returns its height in tenths of a pixel.
     pub(super) fn height(&self) -> u32 {
         self.0.last().map_or(0, |entry| entry.y + ROW)
     }

@@ -86,7 +86,7 @@ const PLUS: [(f64, f64); 12] = [
     (-1.2, -0.4),
     (-0.4, -0.4),
 ];
-/// The plus, turned by an eighth.
+/// The corners of a cross: those of the plus, rotated by 45°.
 const CROSS: [(f64, f64); 12] = [
     (0.57, -1.13),
     (1.13, -0.57),

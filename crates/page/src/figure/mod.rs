@@ -64,16 +64,16 @@ pub struct PanelRow {
     pub height: Height,
     /// Panels have the width of this many to a row.
     pub columns: usize,
-    /// From left to right.
+    /// The panels, from left to right.
     pub panels: Vec<Panel>,
 }
 
 /// Height of a row's plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Height {
-    /// In pixels at the figure's own width.
+    /// The height in pixels at the figure's own width.
     Pixels(u32),
-    /// As high as wide.
+    /// Square plots.
     Square,
 }
 
@@ -92,18 +92,18 @@ pub struct Panel {
     pub y: Axis,
     /// Lines of which axis run through the plot.
     pub grid: Grid,
-    /// In the order in which they are drawn.
+    /// The layers, in the order in which they are drawn.
     pub layers: Vec<Layer>,
 }
 
 /// Lines of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
-    /// From the ticks of the vertical axis.
+    /// Lines from the ticks of the vertical axis.
     Horizontal,
-    /// From those of both.
+    /// Lines from the ticks of both axes.
     Both,
-    /// From those of the horizontal axis.
+    /// Lines from the ticks of the horizontal axis.
     Vertical,
     /// None.
     Bare,
@@ -183,9 +183,9 @@ pub struct Point {
 /// A filled rectangle.
 #[derive(Clone, Debug)]
 pub struct Tile {
-    /// From left to right.
+    /// The horizontal range, from left to right.
     pub x: (f64, f64),
-    /// From bottom to top.
+    /// The vertical range, from bottom to top.
     pub y: (f64, f64),
     /// Below [`COLOURS`]; `None` is the colour of the grid.
     pub colour: Option<usize>,

@@ -40,7 +40,7 @@ pub(super) struct Paint {
     pub(super) role: ColourRole,
     /// The number of the dash pattern; 0 is solid.
     pub(super) dash: u8,
-    /// From 0 to 1.
+    /// The opacity, from 0 to 1.
     pub(super) opacity: f64,
 }
 
@@ -56,7 +56,7 @@ impl Paint {
         Paint { role: ColourRole::of_series(style.colour), dash: style.dash as u8, opacity }
     }
 
-    /// The same paint with another opacity.
+    /// Returns this paint with another opacity.
     pub(super) fn with_opacity(self, opacity: f64) -> Self {
         Paint { opacity, ..self }
     }

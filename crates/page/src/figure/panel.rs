@@ -202,7 +202,7 @@ fn draw_band(canvas: &mut VectorCanvas, plot: &Plot<'_>, stretch: &[Point], styl
     }
 }
 
-/// As many ticks of a horizontal axis as have room for their labels.
+/// Returns as many ticks of a horizontal axis as have room for their labels.
 fn fitting(axis: &Axis, size: u32, width: i32) -> Vec<(f64, String)> {
     let half = |text: &str| text_width(text, size, false) as i32 / 2;
     let fits = |ticks: &[(f64, String)]| {

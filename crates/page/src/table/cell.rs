@@ -6,7 +6,7 @@ use crate::number;
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As printed.
+    /// The printed text.
     pub text: String,
     /// The number behind it, for sorting and for machines.
     pub value: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Interval {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// As printed, such as `[0.12, 0.15]`; nothing where it stands in the data files alone.
+    /// The printed text, such as `[0.12, 0.15]`; empty where it stands in the data files alone.
     pub text: String,
 }
 
@@ -64,12 +64,12 @@ impl Cell {
         .with_interval(over_runs.interval.map(|(low, high)| Interval::new(low, high, print, unit)))
     }
 
-    /// The same cell with an interval, if there is one.
+    /// Sets the interval, if there is one, and returns the cell.
     pub fn with_interval(self, interval: Option<Interval>) -> Self {
         Cell { interval, ..self }
     }
 
-    /// The same cell, its interval in the data files alone: where a reader looks along a row of many numbers.
+    /// Returns this cell with its interval in the data files alone: where a reader looks along a row of many numbers.
     pub fn without_printed_interval(mut self) -> Self {
         if let Some(interval) = &mut self.interval {
             interval.text.clear();
@@ -77,7 +77,7 @@ impl Cell {
         self
     }
 
-    /// The same cell, made of the results of these cells of the pipeline.
+    /// Returns this cell, made of the results of these cells of the pipeline.
     pub fn with_sources<'a>(self, sources: impl IntoIterator<Item = &'a String>) -> Self {
         let mut sources: Vec<String> = sources.into_iter().cloned().collect();
         sources.sort();
@@ -90,7 +90,7 @@ impl Cell {
         self.interval.as_ref().map(|interval| interval.text.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// This was not run.
+    /// A cell for what was not run.
     pub fn not_run() -> Self {
         Cell { text: "not run".to_owned(), absent: true, ..Cell::default() }
     }
@@ -107,7 +107,7 @@ impl Cell {
 }
 
 impl Interval {
-    /// From `low` to `high`, printed by `print`; its numbers are `unit` times as large.
+    /// An interval from `low` to `high`, printed by `print`; its numbers are `unit` times as large.
     pub fn new(low: f64, high: f64, print: fn(f64) -> String, unit: f64) -> Self {
         Interval { low: low * unit, high: high * unit, text: format!("[{}, {}]", print(low), print(high)) }
     }

@@ -30,7 +30,7 @@ pub struct Table {
     pub paper: Option<&'static str>,
     /// The contents, in a sentence or two.
     pub caption: String,
-    /// From left to right.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// Rows that belong together, such as a model's own and the paper's; sorting keeps them so.
     pub groups: Vec<Vec<Row>>,
@@ -134,24 +134,24 @@ impl Column {
         Column { align: Align::Right, ..Column::text(name) }
     }
 
-    /// The same column, which identifies the row: it stays in view on the page, and where a table is cut, each part has
+    /// Makes the column identify the row: it stays in view on the page, and where a table is cut, each part has
     /// it.
     pub fn naming_rows(self) -> Self {
         Column { names_rows: true, ..self }
     }
 
-    /// The same column below the heading `over`.
+    /// Places the column below the heading `over`.
     pub fn under(self, over: impl Into<String>) -> Self {
         let over = over.into();
         Column { over_key: key(&over), over, ..self }
     }
 
-    /// The same column, the heading over it called `key` by programs.
+    /// Names the heading over the column `key` for programs.
     pub fn with_over_key(self, key: &str) -> Self {
         Column { over_key: key.to_owned(), ..self }
     }
 
-    /// The same column, called `key` by programs.
+    /// Names the column `key` for programs.
     pub fn with_key(self, key: &str) -> Self {
         Column { key: key.to_owned(), ..self }
     }
@@ -187,7 +187,7 @@ pub enum RowKind {
 }
 
 impl RowKind {
-    /// For programs and style sheets.
+    /// Returns the name for programs and style sheets.
     fn name(self) -> &'static str {
         match self {
             RowKind::Ours => "ours",

@@ -33,7 +33,7 @@ pub fn question(board: &Board) -> Option<String> {
     (actions.len() <= MOST_MOVES).then(|| list(board, &actions))
 }
 
-/// The same with the first 60 moves where there are more, for play.
+/// Returns [`question`] with the first 60 moves where there are more, for play.
 pub fn question_in_play(board: &Board) -> String {
     let mut actions = legal_actions(board.position());
     actions.truncate(MOST_MOVES);

@@ -33,7 +33,7 @@ impl Position {
         clean
     }
 
-    /// Returns true if there are castling rights that only Chess960 knows; called before the first move.
+    /// Returns true if there are castling rights that only Chess960 has; called before the first move.
     pub(super) fn has_chess960_castling_rights(&self) -> bool {
         let rights = self.valid_castling(true);
         let astray = |color: Color| {
@@ -82,7 +82,7 @@ impl Position {
         path.into_iter().any(|square| self.board.attacks_to(square, !self.turn, occupied).any())
     }
 
-    /// The move by which this position names a king's move to its rook: outside Chess960, the king's two steps.
+    /// Returns `played` in this position's notation: outside Chess960, castling is the king's two steps.
     pub(super) fn king_move(&self, played: Move) -> Move {
         if self.chess960 || played.promotion.is_some() || played.drop.is_some() {
             return played;

@@ -107,7 +107,7 @@ fn pieces(placement: &str) -> Option<(Board, Bitboard)> {
     Some((board, promoted))
 }
 
-/// The Kelvin sign is a king in Python, whose lower case of it is `k`.
+/// Returns the piece of a letter of a FEN. The Kelvin sign counts as `k`, as in Python.
 fn piece_of(symbol: char) -> Option<Piece> {
     let mut lower = symbol.to_lowercase();
     let role = Role::from_char(lower.next().filter(|_| lower.next().is_none())?)?;

@@ -1,4 +1,4 @@
-//! The variants that python-chess knows, by the names that it knows them by.
+//! The variants that python-chess supports, by its names for them.
 
 /// The rules of a game. Chess960 is no variant here but a property of the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub enum Variant {
     Standard,
     /// Captures are compulsory; no king counts; who has least wins.
     Suicide,
-    /// The same but for who wins.
+    /// As suicide chess, but for who wins.
     Giveaway,
-    /// The same without castling.
+    /// Giveaway without castling.
     Antichess,
     /// Captures explode.
     Atomic,
@@ -49,7 +49,7 @@ const WILD: [&str; 10] =
     ["wild/0", "wild/1", "wild/2", "wild/3", "wild/4", "wild/5", "wild/6", "wild/7", "wild/8", "wild/8a"];
 
 impl Variant {
-    /// The variant that a `Variant` tag names, and whether it is Chess960; `None` where python-chess knows none of that
+    /// The variant that a `Variant` tag names, and whether it is Chess960; `None` where python-chess has none of that
     /// name. White space counts, case does not.
     pub fn named(name: &str) -> Option<(Variant, bool)> {
         let name = name.to_lowercase();

@@ -20,7 +20,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Without rows.
+    /// Returns a table without rows.
     pub fn new(fields: &Fields) -> Self {
         Table {
             names: fields.iter().map(|field| shown(field.name())).collect(),

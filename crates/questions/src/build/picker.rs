@@ -13,9 +13,9 @@ use crate::item::Item;
 /// The order in which rows are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they come: the first task in the family's order that makes an item of a row takes it.
+    /// The order of the file: the first task in the family's order that makes an item of a row takes it.
     File,
-    /// As if shuffled, for each task by itself.
+    /// A shuffled order, for each task by itself.
     Shuffled,
 }
 

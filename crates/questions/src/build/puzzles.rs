@@ -23,7 +23,7 @@ pub struct Puzzle {
     pub rating: i64,
     /// The deviation of the rating.
     pub rating_deviation: i64,
-    /// From -100 to 100.
+    /// The popularity, from -100 to 100.
     pub popularity: i64,
     /// Its themes.
     pub themes: Vec<String>,

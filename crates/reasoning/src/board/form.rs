@@ -10,7 +10,7 @@ use shakmaty::{CastlingSide, Chess, Color, EnPassantMode, File, Position, Rank, 
 pub enum BoardForm {
     /// A drawing of ten lines, and a list of what it does not show: as the published items.
     Visual,
-    /// The same with a `#` or a space more in each line of the drawing, so that a tokenizer cuts all lines alike.
+    /// The visual form with a `#` or a space more in each line of the drawing, so that a tokenizer cuts all lines alike.
     UniformVisual,
     /// A FEN of six fields.
     Fen,

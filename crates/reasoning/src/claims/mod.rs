@@ -16,10 +16,10 @@ use crate::reading::ReadAnswer;
 /// The rule by which the claim of a move is true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClaimRule {
-    /// It is legal in the item's position.
+    /// The move is legal in the item's position.
     #[default]
     Position,
-    /// Or it is legal after the moves that were claimed directly before it in the same sentence.
+    /// The move is legal there, or after the moves that were claimed directly before it in the same sentence.
     Line,
 }
 

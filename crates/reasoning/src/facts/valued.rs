@@ -1,4 +1,4 @@
-//! Questions about who is better, which the published data know and do not use.
+//! Questions about who is better, which the published data have and do not use.
 
 use super::Facts;
 use super::question::yes_or_no;

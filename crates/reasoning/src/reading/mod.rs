@@ -15,7 +15,7 @@ pub(crate) use tags::{before_last_answer, last_answer};
 /// The rule by which the answer is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// As the published programs do.
+    /// The rule of the published programs.
     #[default]
     Release,
     /// Every move of the last answer counts, however it is written; without an answer, every move after the thinking.

@@ -9,7 +9,7 @@ pub(super) struct Rule {
     least: usize,
     /// The most moves.
     most: usize,
-    /// Only moves that are more probable than this, if there are `least`.
+    /// The probability that moves must exceed, if `least` do.
     min_probability: f64,
     /// When the drawn moves have this probability together, the less probable ones are dropped.
     top_p: f64,
@@ -52,7 +52,7 @@ pub(super) fn draw(scores: &[i32], rule: &Rule, draws: &mut RandomChoices) -> Ve
     order
 }
 
-/// So many of `indices`, each next one in proportion to its probability, in their old order.
+/// Draws `count` of `indices`, each next one in proportion to its probability; returns them in their old order.
 fn without_replacement(
     indices: &[usize],
     probabilities: &[f64],

@@ -34,7 +34,7 @@ pub struct AdamW {
 const CHUNK: usize = 1 << 14;
 
 impl AdamW {
-    /// Before the first update.
+    /// Returns the state before the first update.
     pub fn new(layout: Arc<Layout>, options: AdamWOptions) -> Self {
         AdamW { options, first: Weights::zeros(layout.clone()), second: Weights::zeros(layout), updates: 0 }
     }

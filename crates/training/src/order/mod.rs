@@ -14,14 +14,14 @@ use permutation::{Key, Permutation};
 /// Order of examples within an epoch.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// As they lie in the dataset, every epoch alike.
+    /// The order of the dataset, every epoch alike.
     File,
     /// Uniform over all examples, anew in each epoch.
     Shuffled {
         /// Decides the order.
         seed: u64,
     },
-    /// As the authors' program has it: shards in random order, anew in each epoch, and batches from several processes.
+    /// The order of the authors' program: shards in random order, anew in each epoch, and batches from several processes.
     Authors {
         /// Decides the order.
         seed: u64,
@@ -44,7 +44,7 @@ pub struct Sampler {
 /// A pass over all examples.
 #[derive(Clone, Debug)]
 pub struct Epoch {
-    /// From 0.
+    /// The number, from 0.
     pub number: u64,
     /// Its first step; steps count from 0.
     pub first: u64,

@@ -4,9 +4,9 @@
 #[derive(Default)]
 pub struct Lines {
     bytes: Vec<u8>,
-    /// So many bytes at the front are in lines that were taken.
+    /// The number of bytes at the front that are in lines that were taken.
     consumed_bytes: usize,
-    /// So many bytes hold no line end that was not taken.
+    /// The number of bytes that hold no line end that was not taken.
     searched_bytes: usize,
 }
 

@@ -38,7 +38,7 @@ pub struct Process {
     input: ChildStdin,
     /// Nothing once it is closed.
     output: Option<ChildStdout>,
-    /// The same of standard error, which is read so that the program does not wait for a reader.
+    /// Its standard error, which is read so that the program does not wait for a reader; nothing once it is closed.
     errors: Option<ChildStderr>,
     output_lines: Lines,
     error_lines: Lines,
@@ -69,7 +69,7 @@ pub enum RequestError {
     Ended(String),
     /// The stage was cancelled.
     Cancelled,
-    /// The system refuses.
+    /// A system call fails.
     System(io::Error),
 }
 
@@ -125,7 +125,7 @@ impl Process {
     /// Starts a program in a process group of its own.
     ///
     /// # Errors
-    /// The system refuses.
+    /// A system call fails.
     pub fn start(program: &Path) -> io::Result<Self> {
         let group = Group::new()?;
         // By its path, not by a name that is looked for elsewhere.

@@ -8,7 +8,7 @@ use crate::text::{escape_controls, escape_controls_in_lines};
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;
 
-/// At most so many are shown; the rest is counted.
+/// The most diagnostics that are shown; the rest is counted.
 const MAX_SHOWN: usize = 50;
 
 /// A line longer than this many bytes is not shown, only its place.

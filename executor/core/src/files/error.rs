@@ -9,7 +9,7 @@ pub type Result<T, E = FileError> = std::result::Result<T, E>;
 /// An error of a file or folder. Every variant names the file or folder; [`FileError::hint`] has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refused an operation.
+    /// A system call fails.
     #[error("cannot {operation} {}: {cause}", path.display())]
     Io {
         /// The operation, as a verb: `write`, `rename`.
@@ -27,7 +27,7 @@ pub enum FileError {
         /// The damage.
         what: String,
     },
-    /// Written by a newer cwm in a format that this one does not know.
+    /// Written by a newer cwm in a format unknown to this one.
     #[error("{} has format {found} of {what}; this cwm reads formats up to {known}", path.display())]
     TooNew {
         /// The file.

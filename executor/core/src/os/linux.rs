@@ -33,7 +33,7 @@ pub fn is_running(process: Pid) -> bool {
 /// process group.
 ///
 /// # Errors
-/// The system refuses.
+/// A system call fails.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
@@ -120,7 +120,7 @@ pub fn current_exe() -> PathBuf {
 /// Sends all that was changed in the file system of an open folder to the disk for good.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     Ok(rustix::fs::syncfs(folder)?)
 }

@@ -69,7 +69,7 @@ pub fn current_exe() -> PathBuf {
 /// Sends all that was changed in an open folder to the disk for good. The rest of its file system is not waited for.
 ///
 /// # Errors
-/// The disk refuses.
+/// An operation on the disk fails.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     folder.sync_all()
 }

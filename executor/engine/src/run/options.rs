@@ -28,7 +28,7 @@ pub struct Options<'a> {
     pub machine: Machine,
     /// The device of stages that can choose one, in place of the pipeline's.
     pub device: Option<DeviceChoice>,
-    /// Once it is set, running cells end and no other one starts.
+    /// Set to drain the run: running cells end and no other one starts.
     pub drain_requested: Arc<AtomicBool>,
     /// The command line, which other processes show that wait for a cell of this run.
     pub command: String,

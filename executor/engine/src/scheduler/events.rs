@@ -9,7 +9,7 @@ use cwm_core::Key;
 pub enum Decision {
     /// It has a result.
     Hit,
-    /// Remotes may have a record of it, or the files of its result, and were asked. [`Event::Fetched`] is the answer.
+    /// Remotes may have a record of it, or the files of its result, and are queried. [`Event::Fetched`] is the answer.
     Fetch(Key),
     /// Another cell builds or fetches its key.
     SharesKey(Key),

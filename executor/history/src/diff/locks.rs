@@ -30,7 +30,7 @@ impl LockDifference {
     }
 
     /// Returns the changed cells of which nothing changed but the inputs that come from added or removed cells, or from other such
-    /// cells. As where one run has fewer seeds.
+    /// cells. For example, one run has fewer seeds.
     pub fn changed_by_others(&self) -> BTreeSet<&str> {
         let mut sources: BTreeSet<&str> = self.added.iter().chain(&self.removed).map(String::as_str).collect();
         let mut found = BTreeSet::new();

@@ -1,5 +1,5 @@
 //! The differences of two runs: cell by cell of the pipeline, by their lock files (`locks`), and cell by cell of the tables, by
-//! their reports (`tables`). Nothing here knows where the two come from.
+//! their reports (`tables`). Nothing here depends on where the two come from.
 
 mod locks;
 mod row_names;

@@ -43,7 +43,7 @@ pub struct TableRow {
 /// A cell. Floats that JSON does not have are text there: `inf`, `-inf`, `nan`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableCell {
-    /// As printed.
+    /// The printed text.
     pub text: String,
     /// The number behind it.
     #[serde(default, with = "json_number", skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub(super) mod json_number {
 }
 
 impl TableFile {
-    /// Reads the bytes of the file that people know as `name`.
+    /// Reads the bytes of the file with the display name `name`.
     ///
     /// # Errors
     /// They are not such a table, or one of a newer version.

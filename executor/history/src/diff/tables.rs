@@ -69,9 +69,9 @@ pub struct CellDifference {
     pub row: String,
     /// The column's headings.
     pub column: String,
-    /// Before.
+    /// The cell before.
     pub old: TableCell,
-    /// Now.
+    /// The cell now.
     pub new: TableCell,
     /// New less old, where both are numbers; text for what JSON does not have.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_number::serialize")]

@@ -1,7 +1,7 @@
 //! The provenance of a report: every cell that it depends on, as the records of the store have it.
 //!
 //! A report is a function of its inputs, so it does not have the time, machine and cost of their making. The executor
-//! has them, and adds them when the report is exported ([`files`]). It knows no chess: the place in the page is
+//! has them, and adds them when the report is exported ([`files`]). It does not depend on chess: the place in the page is
 //! [`cwm_contract::provenance`]'s.
 
 mod compact;

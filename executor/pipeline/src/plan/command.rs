@@ -85,7 +85,7 @@ fn declare(output: &mut OutputPlan, node: &Node, problems: &Problems) {
     if is_folder {
         problems.push(Diagnostic::at(place, "a folder has no extension"));
     } else if text.len() <= 32 && text.split('.').all(is_word) {
-        // The contract knows extensions that are part of the program: this one lives as long.
+        // The contract has extensions that are part of the program: this one lives as long.
         output.shape = Shape::File(text.leak());
     } else {
         problems.push(

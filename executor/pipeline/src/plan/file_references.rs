@@ -147,7 +147,8 @@ impl Plan {
     }
 }
 
-/// As [`each_parameter_path`], without changing any. Of a command, whose parameters name no files, nothing is copied.
+/// Visits paths like [`each_parameter_path`], without changing any. Of a command, whose parameters name no files,
+/// nothing is copied.
 fn read_parameter_paths(cell: &Cell, mut visit: impl FnMut(&ParameterSpec, &Type, &str)) {
     if cell.stage().is_some() {
         each_parameter_path(&cell.body, &mut cell.values.clone(), |spec, kind, path| visit(spec, kind, path));

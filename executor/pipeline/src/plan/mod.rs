@@ -136,7 +136,7 @@ pub enum Body {
 pub struct CommandPlan {
     /// The shell: a program and the arguments before the command.
     pub shell: Vec<String>,
-    /// For the shell, verbatim.
+    /// The text for the shell, verbatim.
     pub run: String,
     /// The keys of `with:` that are variables: scalars, by the name of the variable.
     pub environment: BTreeMap<String, Value>,

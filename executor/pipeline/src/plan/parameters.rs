@@ -11,9 +11,9 @@ use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr, escape_controls, ne
 
 /// The folders that paths are relative to.
 pub struct Folders {
-    /// For values of the pipeline file.
+    /// The folder for values of the pipeline file.
     pub file: PathBuf,
-    /// For values of `--set`.
+    /// The folder for values of `--set`.
     pub current: PathBuf,
 }
 
@@ -42,7 +42,7 @@ pub struct CompleteParameters {
 /// The place of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterSource {
-    /// In the stage.
+    /// The place in the stage.
     pub place: Place,
     /// The place of its value, which may be a variable, an axis or `--set`.
     pub value_place: Place,

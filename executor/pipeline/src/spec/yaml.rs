@@ -1,4 +1,4 @@
-//! Text -> located tree: the only module that knows how YAML is parsed.
+//! Text -> located tree: the only module that depends on how YAML is parsed.
 //!
 //! The tree is built from the events of `granit-parser`: through serde each node and its place would be copied several
 //! times, which was a third of a run that finds nothing to do. An alias is a copy of the value that it refers to, with the
@@ -446,7 +446,7 @@ mod tests {
         match (parse(text, 0), serde_yaml::from_str_with_options::<serde_json::Value>(text, options)) {
             (Ok(ours), Ok(theirs)) => prop_assert!(is_same(&ours.value(), &theirs), "{text:?}: {ours:?}, {theirs:?}"),
             (Ok(ours), Err(theirs)) => prop_assert!(has_duplicate(&ours), "{text:?}: {ours:?}, {theirs}"),
-            // They do not read what stands behind the end of a document; we keep integers exact, and know no tags.
+            // They do not read what stands behind the end of a document; we keep integers exact, and support no tags.
             (Err(ours), Ok(theirs)) => prop_assert!(
                 text.contains("...") || ["number", "integer", "the tag"].iter().any(|word| ours.message.contains(word)),
                 "{text:?}: {ours:?}, {theirs}"

@@ -1,6 +1,6 @@
 //! `accepted.lock`: changes of code that were accepted as changing no result, beside the pipelines, for git.
 //!
-//! It knows kinds of stages and digests of code; it knows no plan and no store. What a change of code does is a matter of
+//! It depends on kinds of stages and digests of code, not on plans or the store. What a change of code does is a matter of
 //! the code, so all pipelines of a folder share one file.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! `cwm.toml`, beside the pipeline file: the settings of a site, which are not those of the pipeline. The store, the remotes,
 //! the executor. Nothing in it enters a key, and it holds no credential.
 //!
-//! It knows no plan and no network.
+//! It depends on neither plans nor the network.
 
 mod edit;
 mod read;
@@ -42,7 +42,8 @@ pub struct Site {
     pub slurm: Slurm,
 }
 
-/// A place in which results are shared. What kind of place its URL names, and what its options mean, [`RemoteKinds`] know.
+/// A place in which results are shared. [`RemoteKinds`] define the kind of place that its URL names and the meaning of its
+/// options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
     /// Its name.

@@ -99,7 +99,7 @@ fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D:
     text(deserializer, "must be one word, as `sbatch` takes it", is_word).map(Some)
 }
 
-/// A folder of the nodes, which alone know its variables.
+/// A folder of the nodes, which alone have its variables.
 fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let is_folder = |text: &str| text.starts_with(['/', '$']) && !text.contains(char::is_control);
     let must_be = "must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";

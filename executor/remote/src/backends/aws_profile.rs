@@ -1,5 +1,5 @@
 //! Credentials for S3 from the files in which people keep them: `~/.aws/credentials` and `~/.aws/config`. (The environment,
-//! tokens of web identities and of machines, and all of Google and Azure, `object_store` knows by itself.)
+//! tokens of web identities and of machines, and all of Google and Azure, `object_store` handles by itself.)
 
 use std::collections::BTreeMap;
 

@@ -31,7 +31,8 @@ pub struct Setting<K> {
     pub value: String,
 }
 
-/// Returns the variables of these names that `object_store` knows, in the order of their names. A value that is empty is none.
+/// Returns the variables of these names that `object_store` reads, in the order of their names. A value that is empty is
+/// none.
 ///
 /// # Errors
 /// One has characters that it cannot have.

@@ -45,7 +45,7 @@ impl StagedFiles {
     /// Lays out the files of an action whose content is in `store`.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn of(store: &Store, action: &ActionFile) -> Result<StagedFiles, Error> {
         let below = store.folder("temporary");
         let folder = tempfile::Builder::new().prefix(".cwm-external-").tempdir_in(&below);

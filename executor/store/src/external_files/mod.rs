@@ -1,6 +1,6 @@
 //! Files from outside: PGN that a user has, scripts that a command depends on. Referenced in place, never copied.
 //!
-//! This module knows paths and digests; it knows no plan and no stage. The digest of a file that did not change is
+//! This module depends on paths and digests, not on plans or stages. The digest of a file that did not change is
 //! not computed again: it is cached by path and [`Stat`] in one file, whose loss costs only time.
 
 #[cfg(test)]

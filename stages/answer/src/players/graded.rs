@@ -7,7 +7,7 @@ use cwm_reasoning::{RandomChoices, ReasoningTask, Verifier};
 /// The rule by which an item is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AnswerPolicy {
-    /// So that the reward is 1: by the best move, the right candidate, the whole list.
+    /// An answer whose reward is 1: the best move, the right candidate, the whole list.
     Oracle,
     /// Each move that can be right with equal probability; of a list each with probability one half, and at least one.
     Random {
@@ -17,7 +17,7 @@ pub enum AnswerPolicy {
     /// Each move with a weight of exp(v / temperature) by its win probability v (1 - v where the worst move is wanted); a list
     /// whole.
     Weighted {
-        /// With 0, the first of the moves with the greatest weight is answered.
+        /// The temperature; with 0, the first of the moves with the greatest weight is answered.
         temperature: f64,
         /// Seed of the draws.
         seed: u64,

@@ -92,7 +92,7 @@ impl<'c> Player<'c> {
 /// the player alone.
 ///
 /// # Errors
-/// An engine fails, the disk refuses, or the stage was cancelled.
+/// An engine fails, an operation on the disk fails, or the stage was cancelled.
 pub fn answer(
     context: &Context,
     player: &Player<'_>,

@@ -31,8 +31,8 @@ const MORE_BYTES: u64 = 1 << 20;
 /// none after all attempts. Its entries so far cost `spent` dollars.
 ///
 /// # Errors
-/// The server refuses, a question has no answer after all attempts, the budget is spent, the disk refuses, or the stage was
-/// cancelled.
+/// The server refuses, a question has no answer after all attempts, the budget is spent, an operation on the disk fails, or
+/// the stage was cancelled.
 pub fn send_questions(
     context: &Context,
     config: &Config,

@@ -47,7 +47,7 @@ impl ServerError {
         })
     }
 
-    /// The same of an attempt for which the server counted `usage`, after so many pieces of an answer.
+    /// Adds the `usage` that the server counted for the attempt, after so many pieces of an answer.
     pub fn with_usage(mut self, usage: Usage, pieces: u64) -> Self {
         if let ServerError::Transient(again) = &mut self {
             let completion_tokens = usage.completion_tokens.or((pieces > 0).then_some(pieces));

@@ -59,7 +59,7 @@ impl ScoresFile {
         ScoresFile { label, model, columns }
     }
 
-    /// The same with other columns.
+    /// Changes the columns.
     pub(super) fn altered(mut self, alter: impl Fn(&mut Columns)) -> Self {
         alter(&mut self.columns);
         self

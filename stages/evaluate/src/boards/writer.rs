@@ -61,7 +61,7 @@ impl<'a> BoardsWriter<'a> {
     /// description of the model in the table of scores.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn create(path: &Path, dataset: &'a Dataset, en_passant: EnPassant, model: &Value) -> Result<Self, Failure> {
         let known = |key: &&str| Some(((*key).to_owned(), model.get(*key)?.clone()));
         let model = MODEL.iter().filter_map(known).collect();
@@ -72,7 +72,7 @@ impl<'a> BoardsWriter<'a> {
     /// where they are known.
     ///
     /// # Errors
-    /// The dataset is damaged, or the disk refuses.
+    /// The dataset is damaged, or an operation on the disk fails.
     pub fn push(&mut self, game: usize, wrong: &[WrongLabels], loss: Option<Vec<f64>>) -> Result<(), Failure> {
         let Some(found) = self.dataset.get(game)? else { return Ok(()) };
         let row = found.row();
@@ -99,7 +99,7 @@ impl<'a> BoardsWriter<'a> {
     /// Ends the file.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn finish(mut self) -> Result<(), Failure> {
         Ok(self.file.flush()?)
     }

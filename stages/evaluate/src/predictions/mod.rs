@@ -33,7 +33,8 @@ const CHUNK: usize = 1_024;
 /// Scores the predictions in the file `path`.
 ///
 /// # Errors
-/// They do not have every label of every position exactly once, the disk refuses, or the stage was cancelled.
+/// They do not have every label of every position exactly once, an operation on the disk fails, or the stage was
+/// cancelled.
 pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
     if let Some(parameter) = config.checkpoint_only_parameter() {
         return Err(Failure::input(format!("`{parameter}` belongs to a checkpoint; predictions have no use for it"))

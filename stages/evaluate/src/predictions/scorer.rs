@@ -29,8 +29,8 @@ impl PredictionScorer<'_> {
     /// Scores rows of any games in any order.
     ///
     /// # Errors
-    /// A row is of no position of its game, or of one that another row was of; the dataset is damaged, or the disk
-    /// refuses.
+    /// A row is of no position of its game, or of one that another row was of; the dataset is damaged, or an operation
+    /// on the disk fails.
     pub fn add(&mut self, rows: &Rows) -> Result<(), Failure> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&row| (rows.games[row], rows.t[row]));

@@ -25,7 +25,7 @@ impl Slots {
     /// Makes the file, all slots empty.
     ///
     /// # Errors
-    /// The dataset is damaged, or the disk refuses.
+    /// The dataset is damaged, or an operation on the disk fails.
     pub fn create(path: &Path, dataset: &Dataset) -> Result<Self, Failure> {
         let mut starts = Vec::with_capacity(dataset.len() + 1);
         let mut positions = 0;
@@ -48,7 +48,7 @@ impl Slots {
     /// already; then nothing was written.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn fill(&self, game: u32, t: u64, scores: &[Score]) -> Result<Option<u64>, Failure> {
         let offset = (self.starts[game as usize] + t) * SLOT as u64;
         let mut bytes = vec![0; scores.len() * SLOT];
@@ -67,7 +67,7 @@ impl Slots {
     /// The scores of these games, all of whose slots are taken.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// An operation on the disk fails.
     pub fn scores(&self, games: Range<usize>, with_loss: bool) -> Result<Vec<Vec<Score>>, Failure> {
         let loss = |slot: &[u8]| slot[16..].try_into().map(f64::from_le_bytes).ok().filter(|_| with_loss);
         let score = |slot: &[u8]| Score { right: right(slot) & !TAKEN, loss: loss(slot) };
@@ -77,7 +77,7 @@ impl Slots {
     /// Checks that every position of the dataset has its slot taken.
     ///
     /// # Errors
-    /// It has not: the error has their number and the first one. Or the disk refuses.
+    /// It has not: the error has their number and the first one. Or an operation on the disk fails.
     pub fn check_complete(&self, dataset: &Dataset) -> Result<(), Failure> {
         let (mut positions, mut games, mut first) = (0, 0, None);
         for game in 0..self.starts.len() - 1 {

@@ -1,7 +1,7 @@
 //! A file of predictions (docs/formats.md): one row a position, in any order.
 //!
 //! `id` (text) or `game` (a whole number, the place in the dataset), `t`, `labels` (a list of 75 classes) and, if the
-//! program knows it, `loss`. Whatever else the file holds is passed over.
+//! program has it, `loss`. Whatever else the file holds is passed over.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ pub struct Rules {
 /// The reason for which a game finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameEnd {
-    /// By the rules of chess.
+    /// The game ended by the rules of chess.
     Rule(Ending),
     /// The player to move gave up.
     Resignation,
@@ -62,9 +62,9 @@ const CLEARLY_AHEAD: i32 = 250;
 /// Counters by which players resign or agree to a draw.
 #[derive(Default)]
 struct TerminationHeuristics {
-    /// For how many of its moves in a row each side has been losing.
+    /// The number of its moves in a row for which each side has been losing.
     losing_streak: ByColor<u32>,
-    /// For how many plies in a row the game has been level.
+    /// The number of plies in a row for which the game has been level.
     drawish_plies: u32,
 }
 

@@ -5,7 +5,7 @@ use cwm_random::Random;
 use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position};
 
-/// At each ply of the book the player thinks for himself so many times in a hundred.
+/// The percentage of plies of the book at which the player leaves it.
 const LEAVE_BOOK_PERCENT: u32 = 5;
 
 /// The book, ready for use.

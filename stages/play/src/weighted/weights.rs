@@ -3,7 +3,7 @@
 use cwm_game::GameState;
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, attacks};
 
-/// From this half-move clock on, a long game wants a pawn move or a capture.
+/// The half-move clock from which a long game favours a pawn move or a capture.
 const PRESSING_CLOCK: u32 = 80;
 
 /// Games that go on: nothing that ends them, few captures, pawn moves kept for when the fifty moves press.

@@ -6,7 +6,7 @@ use cwm_models::device;
 use cwm_models::families::FAMILIES;
 
 use super::network;
-use crate::track::follower::GamePredictor;
+use crate::track::game_predictor::GamePredictor;
 
 /// The logits after each token.
 fn read(follower: &mut GamePredictor<'_>, tokens: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {

@@ -30,14 +30,14 @@ pub fn gated_norm(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32
     }
 }
 
-/// The same, decomposed into other operations.
+/// Computes [`gated_norm`] by other operations.
 fn decompose(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     let ([rows, columns], [width]) = (x.dims(), weight.dims());
     let heads = x.reshape([rows * columns / width, width]);
     norm(heads, weight, epsilon).reshape([rows, columns]) * silu(gate)
 }
 
-/// The same for one row.
+/// Computes [`gated_norm`] for one row.
 pub fn gated_norm_row<F: Real>(x: &[F], gate: &[F], weight: &[f32], epsilon: f32) -> Vec<F> {
     let normed = x.chunks_exact(weight.len()).flat_map(|head| rms_norm(head, weight, epsilon));
     normed.zip(gate).map(|(x, gate)| x * gate.silu()).collect()

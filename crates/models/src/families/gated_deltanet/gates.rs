@@ -28,13 +28,13 @@ pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, r
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`gates`] by Burn's operations.
 fn decompose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
     let decay = softplus(a + dt_bias.unsqueeze::<2>(), 1.0) * a_log.exp().neg().unsqueeze::<2>();
     Tensor::cat(vec![decay, sigmoid(b) * reach], 1)
 }
 
-/// The same for one row: the log decay and the strength of each head.
+/// Computes [`gates`] for one row: the log decay and the strength of each head.
 pub fn gates_row<F: Real>(a: &[F], b: &[F], a_log: &[f32], dt_bias: &[f32], reach: f32) -> Vec<(F, F)> {
     let heads = a.iter().zip(b).zip(a_log.iter().zip(dt_bias));
     heads

@@ -57,7 +57,7 @@ const USUAL_KEY_WIDTH: usize = 48;
 const EPSILON: f32 = 1e-6;
 /// The initial distribution of all matrices, the table and the convolutions.
 const INIT: Init = Init::Normal(0.02);
-/// The head begins like the other matrices, without a bias.
+/// The initialization of the head: as other matrices, with a bias of zero.
 const HEAD: HeadInit = HeadInit { weight: |_| INIT, bias: Some(|_| Init::Constant(0.0)) };
 
 struct GatedDeltaNet {

@@ -27,12 +27,12 @@ pub fn gated_norm(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -
     }
 }
 
-/// The same, decomposed into other operations.
+/// Computes [`gated_norm`] by other operations.
 fn decompose(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     crate::ops::rms_norm(y * silu(z), weight, epsilon)
 }
 
-/// The same for one row.
+/// Computes [`gated_norm`] for one row.
 pub fn gated_norm_row<F: Real>(y: &[F], z: &[F], weight: &[f32], epsilon: f32) -> Vec<F> {
     let gated: Vec<F> = y.iter().zip(z).map(|(&y, z)| y * z.silu()).collect();
     streaming::rms_norm(&gated, weight, epsilon)

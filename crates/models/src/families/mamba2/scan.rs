@@ -47,7 +47,7 @@ pub fn scan(
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`scan`] by Burn's operations.
 fn decompose(
     channels: Tensor<2>,
     dt: Tensor<2>,
@@ -205,7 +205,7 @@ mod tests {
         Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
     }
 
-    /// The same, decomposed into Burn's operations, without a state: all steps weighed against all before them. Padded steps
+    /// Computes [`scan`] by Burn's operations, without a state: all steps weighed against all before them. Padded steps
     /// hold what they hold.
     fn reference(channels: Tensor<2>, dt: Tensor<2>, parameters: [Tensor<1>; 3], tokens: &Tokens) -> Tensor<2> {
         let [dt_bias, a_log, skip] = parameters;

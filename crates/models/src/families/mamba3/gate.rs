@@ -29,7 +29,7 @@ pub fn gate(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, wi
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`gate`] by Burn's operations.
 fn decompose(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
     let ([rows, inner], Widths { size, ranks, .. }) = (z.dims(), widths);
     let y = y.reshape([rows, size.heads, ranks, size.head_width]);

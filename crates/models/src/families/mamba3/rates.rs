@@ -19,7 +19,7 @@ pub struct Rates {
     pub decay: Vec<Vec<f32>>,
     /// τΔ: what a step's write weighs for itself.
     pub own: Vec<Vec<f32>>,
-    /// The same and what the next step adds, (1 - τ)Δ of that: what a write weighs for later steps.
+    /// τΔ and the next step's (1 - τ)Δ: what a write weighs for later steps.
     pub later: Vec<Vec<f32>>,
     /// π tanh(ang), [steps][angles]
     speeds: Vec<f32>,
@@ -38,7 +38,7 @@ pub struct HeadGradients {
 }
 
 impl Rates {
-    /// From the projection `raw` [steps, 3 heads + angles].
+    /// Computes them from the projection `raw` [steps, 3 heads + angles].
     pub fn new(widths: &Widths, raw: &[f32], dt_bias: &[f32]) -> Self {
         let (heads, angles) = (widths.size.heads, widths.angles());
         let rows = || raw.chunks_exact(widths.rates());

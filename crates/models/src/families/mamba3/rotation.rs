@@ -32,7 +32,7 @@ impl Pairing {
         }
     }
 
-    /// From the gradient of a turned row to that of the row; adds that of the angles to `slopes`.
+    /// Turns the gradient of a turned row into that of the row; adds that of the angles to `slopes`.
     #[inline(always)]
     pub fn rotate_back(self, turned: &[f32], gradient: &mut [f32], cosines: &[f32], sines: &[f32], slopes: &mut [f32]) {
         let angles = cosines.iter().zip(sines).zip(slopes);

@@ -17,7 +17,7 @@ use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
 use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
 
-/// With blocks of several channels.
+/// The family with blocks of several channels.
 pub const BLOCKS: Family = Family {
     name: "slice",
     part: "slice",

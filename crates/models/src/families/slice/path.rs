@@ -28,7 +28,7 @@ pub fn increments(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
     }
 }
 
-/// The same, decomposed into Burn's operations.
+/// Computes [`increments`] by Burn's operations.
 fn decompose(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
     let ([rows, width], batch, time) = (u.dims(), tokens.batch(), tokens.time());
     let u = u.reshape([batch, time, width]);

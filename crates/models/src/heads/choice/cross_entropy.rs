@@ -30,7 +30,7 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     }
 }
 
-/// The same, decomposed into Burn's operations. The gradient is computed with the losses, once and outside the graph.
+/// Computes [`cross_entropy`] by Burn's operations. The gradient is computed with the losses, once and outside the graph.
 fn decompose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let shape = logits.dims();
     let is_tracked = logits.is_autodiff();

@@ -24,7 +24,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// These classes, [rows]; [`NONE`] for a row without loss and gradient.
+    /// Makes targets of these classes, [rows]; [`NONE`] for a row without loss and gradient.
     pub fn new(classes: impl Into<Arc<[u16]>>) -> Self {
         Targets { classes: classes.into() }
     }

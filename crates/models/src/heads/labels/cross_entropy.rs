@@ -50,8 +50,8 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     }
 }
 
-/// The same, decomposed into Burn's operations. The gradient is at hand with the losses, so it is computed with them, once and
-/// outside the graph; Burn would slice it together from as many full-size tensors as there are kinds of labels.
+/// Computes [`cross_entropy`] by Burn's operations. The gradient is at hand with the losses, so it is computed with them,
+/// once and outside the graph; Burn would slice it together from as many full-size tensors as there are kinds of labels.
 fn decompose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let [rows, _] = logits.dims();
     let is_tracked = logits.is_autodiff();
@@ -123,7 +123,7 @@ fn right_classes(targets: &Targets, group: &LabelGroup, device: &Device) -> Tens
     labels.equal(classes)
 }
 
-/// The same as the formulas have it, one label after the other.
+/// Computes [`cross_entropy`] by the formulas, one label after the other.
 #[cfg(test)]
 fn reference(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     use burn::tensor::activation::log_softmax;
@@ -221,7 +221,7 @@ fn subtract_largest(classes: usize, logits: &[f32], slopes: &mut [f32], largest:
     }
 }
 
-/// From exponentials to softmax minus one-hot; returns the sum of the cross-entropies.
+/// Turns exponentials into softmax minus one-hot; returns the sum of the cross-entropies.
 #[inline(always)]
 fn normalise(classes: usize, logits: &[f32], slopes: &mut [f32], largest: &[f32], labels: &[u8]) -> f32 {
     let mut loss = 0.0;

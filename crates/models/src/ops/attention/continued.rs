@@ -35,7 +35,8 @@ pub struct EarlierSteps {
     pub after: Arc<[ContinuationPoint]>,
 }
 
-/// As [`super::attention`] for the steps of `qkv`, each of which sees all earlier ones of its sequence too. Without gradients.
+/// Computes [`super::attention`] for the steps of `qkv`, each of which sees all earlier ones of its sequence too. Without
+/// gradients.
 pub fn continued(qkv: Tensor<2>, earlier: EarlierSteps, shape: Shape, precision: Precision) -> Tensor<2> {
     match implementation(&qkv.device()) {
         Implementation::Cpu => {
@@ -122,7 +123,7 @@ fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut
     scaled_softmax(scale, row);
 }
 
-/// The same in Burn's operations.
+/// Computes [`continued`] by Burn's operations.
 fn decompose(qkv: Tensor<2>, earlier: EarlierSteps, shape: &Shape, precision: Precision) -> Tensor<2> {
     let Shape { time, heads, head_width, .. } = *shape;
     let batch = shape.lengths.len();

@@ -13,7 +13,7 @@ use crate::ops::dropout::dropout_at;
 use crate::ops::padding::{fill_pairs, pairs, without_padding};
 use crate::ops::product::{rounded_product, rounded_result};
 
-/// As [`super::attention`].
+/// Computes [`super::attention`] by Burn's operations.
 pub fn decompose(
     qkv: Tensor<2>,
     shape: &Shape,

@@ -44,12 +44,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For this batch, causal.
+    /// Returns the shape for this batch, causal.
     pub fn new(tokens: &Tokens, heads: usize, head_width: usize) -> Self {
         Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width, mask: Mask::Causal }
     }
 
-    /// The same under this mask.
+    /// Returns this shape under `mask`.
     pub fn masked(self, mask: Mask) -> Self {
         Shape { mask, ..self }
     }

@@ -67,7 +67,7 @@ impl Norm {
     }
 }
 
-/// Without bias.
+/// The operation without bias.
 impl Operation<2> for Norm {
     fn forward(&self, gpu: &Gpu, [x, weight]: [&Array; 2], _save: bool) -> (Array, Vec<Array>) {
         self.compute(gpu, x, weight, None)
@@ -86,7 +86,7 @@ impl Operation<2> for Norm {
     }
 }
 
-/// With bias.
+/// The operation with bias.
 impl Operation<3> for Norm {
     fn forward(&self, gpu: &Gpu, [x, weight, bias]: [&Array; 3], _save: bool) -> (Array, Vec<Array>) {
         self.compute(gpu, x, weight, Some(bias))

@@ -251,7 +251,7 @@ impl Group<'_> {
     }
 }
 
-/// From the gradient of the weighed scores of `head`: adds those of scores and rates, and fills the weighed scores.
+/// Adds the gradients of scores and rates, given that of the weighted scores of `head`, and fills the weighted scores.
 fn through_weights(rates: &Rates, ranks: usize, rows: usize, scratch: &mut Scratch, head: usize) {
     let into = &mut scratch.for_rates[head];
     let mut decays = vec![0.0; rows / ranks];
@@ -308,7 +308,7 @@ fn through_row<'a, S: macerator::Simd>(row: Row<'a>, weighed: &mut [f32], for_sc
     }
 }
 
-/// From slopes of weights: adds those of `later`, and leaves those of the logarithms of the decays.
+/// Adds the slopes of `later`, and turns `slopes` of weights into those of the logarithms of the decays.
 #[macerator::with_simd]
 fn through_decays<S: macerator::Simd>(decays: &[f32], later: &[f32], slopes: &mut [f32], for_later: &mut [f32]) {
     for ((slope, decay), (later, for_later)) in slopes.iter_mut().zip(decays).zip(later.iter().zip(for_later)) {

@@ -36,7 +36,7 @@ impl Sequences {
         self.outputs_in(ranks, (CHUNK_ROWS / ranks).max(1))
     }
 
-    /// The same in chunks of this many steps.
+    /// Computes `outputs` in chunks of this many steps.
     pub(super) fn outputs_in(self, ranks: usize, chunk: usize) -> Tensor<4> {
         let ([games, heads, rows, width], [_, groups, ..]) = (self.v.dims(), self.q.dims());
         let chunk = chunk.min(rows / ranks);

@@ -8,7 +8,7 @@ use crate::plain_text::latex;
 pub(super) const WIDEST: f64 = 420.0;
 /// The factor by which a table may be wider and still is not split: a part of one column would be a waste.
 const A_LITTLE: f64 = 1.08;
-/// The same where only the next smaller letters of LaTeX's make them fit.
+/// Points that the parts may be wide if LaTeX's next smaller letters alone make them fit.
 pub(super) const WIDEST_UNSCALED: f64 = 380.0;
 /// Points between columns.
 const BETWEEN: f64 = 6.0;
@@ -26,7 +26,7 @@ pub(super) struct Width {
 }
 
 impl Width {
-    /// For `tabular`.
+    /// Returns the letter for `tabular`.
     pub(super) fn column(align: Align) -> char {
         if align == Align::Left { 'l' } else { 'r' }
     }
@@ -69,7 +69,7 @@ impl Table {
         (0..self.columns.len()).map(width).collect()
     }
 
-    /// The same with fewer words: that the paper's numbers at the end were not run here stands above them.
+    /// Returns the table with fewer words: that the paper's numbers at the end were not run here stands above them.
     pub(super) fn abbreviated(&self) -> Table {
         let mut table = self.clone();
         let differences = table.groups.iter_mut().flatten().filter(|row| row.kind == RowKind::Difference);
@@ -84,7 +84,7 @@ impl Table {
         table
     }
 
-    /// In points, as it is set in letters of 8.
+    /// Returns the width in points, as set in letters of 8.
     pub(super) fn width(&self) -> f64 {
         self.widths().iter().map(|width| width.points + BETWEEN).sum()
     }

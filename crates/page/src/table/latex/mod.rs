@@ -79,7 +79,7 @@ impl Table {
         self.columns.iter().map(|column| Width::column(column.align)).collect()
     }
 
-    /// In half lines, with rules and headings.
+    /// Returns the height in half lines, with rules and headings.
     fn height(&self) -> usize {
         let widths = self.widths();
         let row_height = |line: &Row| {

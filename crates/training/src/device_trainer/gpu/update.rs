@@ -26,7 +26,7 @@ impl Decision {
     }
 }
 
-/// As [`crate::optimiser::clip_factor`] with the norm, which may be above all floats, as a product.
+/// Computes [`crate::optimiser::clip_factor`] with the norm, which may be above all floats, as a product.
 #[cube(launch)]
 fn decide(gradient: &[f32], losses: &[f32], decision: &mut [f32], limit: f32) {
     if ABSOLUTE_POS == 0 {

@@ -13,7 +13,7 @@ use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 pub(crate) enum Kind {
     /// The same games and labels, and answers of one kind: only input and mask differ.
     Controlled,
-    /// As the paper compares: corpora, answers or programs differ.
+    /// The paper's comparison: corpora, answers or programs differ.
     Papers,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Member<'a> {
         compared.mean(|place| compared.value(self.place, measure, place).filter(|_| counts(place)))
     }
 
-    /// The same as a cell.
+    /// Returns the mean as a cell.
     pub(crate) fn cell(self, measure: Measure, counts: impl Fn(usize) -> bool) -> Cell {
         estimate_cell(self.mean(measure, counts), measure.is_rate(), [self.measured()])
     }
@@ -146,7 +146,7 @@ pub(crate) fn estimate_cell<'a>(
     numbers_cell(found, if is_rate { (number::percent, 100.0) } else { (nats, 1.0) }, arms)
 }
 
-/// The same of a difference, with its sign.
+/// A difference in percent or nats, with its sign and interval, made by these arms.
 pub(crate) fn difference_cell<'a>(
     found: Option<Estimate>,
     is_rate: bool,

@@ -21,7 +21,7 @@ pub(crate) struct ShownPosition<'a> {
 pub(crate) struct Answer<'a> {
     /// The arm with its size.
     pub(crate) arm: String,
-    /// As the arm wrote it.
+    /// The text that the arm wrote.
     pub(crate) text: &'a str,
     pub(crate) correctness: Correctness,
 }

@@ -17,12 +17,12 @@ pub(crate) fn millions(number: u64) -> String {
     number::two_decimals(number as f64 / 1e6)
 }
 
-/// With 3 decimals, as exact state in Table 6.
+/// Formats with 3 decimals, as exact state in Table 6.
 pub(crate) fn three_decimals(value: f64) -> String {
     number::decimals(value, 3)
 }
 
-/// With 4 decimals, as labelwise accuracy in Table 6.
+/// Formats with 4 decimals, as labelwise accuracy in Table 6.
 pub(crate) fn four_decimals(value: f64) -> String {
     number::decimals(value, 4)
 }

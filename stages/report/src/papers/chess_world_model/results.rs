@@ -215,7 +215,7 @@ impl Results {
 /// Model and test set of each label.
 type Keys = BTreeMap<String, (Model, TestSet)>;
 
-/// If two stages scored one model, seed and test set, the stage is made a part of the model: they stay apart.
+/// Returns the keys of rows. If two stages scored one model, seed and test set, the stage is a part of the model.
 fn keys(overall: &[OverallRow]) -> Keys {
     let mut keys = Keys::new();
     let mut seen = Vec::new();

@@ -56,7 +56,7 @@ impl TestSet {
     }
 }
 
-/// For headings: the words with a capital letter.
+/// Prints the words with a capital letter, for headings.
 impl fmt::Display for TestSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.phrase();

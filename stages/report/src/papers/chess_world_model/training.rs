@@ -20,7 +20,7 @@ pub(crate) struct Departures {
 }
 
 impl Departures {
-    /// For each kind the larger number.
+    /// Returns the larger number of each kind.
     pub(crate) fn max(self, other: Self) -> Self {
         Departures { diverged: self.diverged.max(other.diverged), best: self.best.max(other.best) }
     }

@@ -208,7 +208,7 @@ pub(super) const EDITS: Spec = Spec {
     ],
 };
 
-/// The same by layer.
+/// The numbers of those figures by layer.
 pub(super) const EDITS_BY_LAYER: Spec = Spec {
     id: "inside-edits-layers",
     title: "Edits by layer",

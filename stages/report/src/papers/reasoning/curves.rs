@@ -14,7 +14,7 @@ pub(super) struct Curve {
     pub(super) name: String,
     /// Mean reward of the rollouts of each step.
     pub(super) reward: Vec<(u64, f64)>,
-    /// The same by task.
+    /// Mean reward by task.
     pub(super) by_task: BTreeMap<String, Vec<(u64, f64)>>,
     /// Mean length of the rollouts in tokens.
     pub(super) length: Vec<(u64, f64)>,

@@ -122,8 +122,8 @@ impl Scratch {
     }
 }
 
-/// From the state after the chunk (if anything came after) to corrections, keys and decays. What goes on to the state
-/// before is added later.
+/// Adds the gradients of corrections, keys and decays, given that of the state after the chunk (if anything came
+/// after). That of the state before is added later.
 fn through_state(
     chunk: &Chunk,
     for_state: Option<&Vec<f32>>,
@@ -151,7 +151,8 @@ fn through_state(
     }
 }
 
-/// From the answers to corrections and, through the triangle, to what they solve; then to scores, strengths and decays.
+/// Takes the gradient of the answers to corrections and, through the triangle, to their right-hand sides; then to
+/// scores, strengths and decays.
 fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, scratch: &mut Scratch) {
     let (n, value) = (chunk.steps, chunk.value);
     let weights = Matrix::new(&chunk.weights, n, n, n);

@@ -11,7 +11,7 @@ use crate::ops::product::product;
 /// Steps of a chunk of decomposed operations.
 pub const CHUNK: usize = 64;
 
-/// As [`super::delta_rule`], in chunks of at most `chunk` steps, a multiple of [`BLOCK`].
+/// Computes [`super::delta_rule`] in chunks of at most `chunk` steps, a multiple of [`BLOCK`].
 ///
 /// With the names of this module's parent: U₀ = (I + L)⁻¹ β V and W = (I + L)⁻¹ β e^G K do not depend on the state, so
 /// that U = U₀ - W S alone is left to do chunk after chunk.

@@ -56,7 +56,7 @@ pub fn solve_transposed(negative: &[f32], x: &mut [f32], rows: usize) {
     }
 }
 
-/// The same from the last.
+/// Solves a block's transposed rows by substitution, from the last to the first.
 #[macerator::with_simd]
 fn substitute_transposed<S: macerator::Simd>(negative: &[f32], rows: usize, block: &mut [f32], columns: usize) {
     for i in (0..block.len() / columns).rev() {

@@ -115,8 +115,8 @@ fn forward(
     }
 }
 
-/// As in the plain norm, with u = y ⊙ SiLU(z) what is normed and r the inverse root: du = r (w ⊙ g) - u r³/d Σ (w ⊙ g ⊙ u).
-/// Row `cube` of `for_weight` is the sum over the rows that the cube had.
+/// Computes the gradients as in the plain norm, with u = y ⊙ SiLU(z) what is normed and r the inverse root: du = r (w ⊙ g) -
+/// u r³/d Σ (w ⊙ g ⊙ u). Row `cube` of `for_weight` is the sum over the rows that the cube had.
 #[cube(launch)]
 fn backward(
     y: &[f32],

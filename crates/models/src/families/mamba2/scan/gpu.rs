@@ -9,7 +9,7 @@ use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sums_over_rows};
 use crate::layers::mamba::MixerSize;
 use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS, RATES, backward, forward};
 
-/// As [`super::scan`]: channels, dt, dt_bias, A_log and D to [rows, inner].
+/// Computes [`super::scan`]: channels, dt, dt_bias, A_log and D to [rows, inner].
 #[derive(Debug)]
 pub struct Scan {
     pub size: MixerSize,

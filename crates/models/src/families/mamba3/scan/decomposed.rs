@@ -12,7 +12,7 @@ use crate::layers::mamba::MixerSize;
 use crate::ops::padding::without_padding;
 use crate::ops::state_space::decomposed::Sequences;
 
-/// As [`super::scan`].
+/// Computes [`super::scan`] by Burn's operations.
 pub fn decompose(inputs: Inputs, parameters: Parameters, widths: Widths, tokens: &Tokens) -> Tensor<2> {
     let Widths { size, ranks, .. } = widths;
     let MixerSize { heads, head_width, state, .. } = size;
@@ -43,7 +43,7 @@ struct Rates {
     decay: Tensor<3>,
     /// τΔ
     own: Tensor<3>,
-    /// The same and the next step's (1 - τ)Δ.
+    /// τΔ and the next step's (1 - τ)Δ.
     later: Tensor<3>,
     /// Cosines of the angles so far, [batch, heads, time, state / 4].
     cosines: Tensor<4>,
@@ -52,7 +52,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// From the projection `raw` [rows, 3 heads + angles].
+    /// Computes them from the projection `raw` [rows, 3 heads + angles].
     fn new(raw: Tensor<2>, dt_bias: Tensor<1>, widths: &Widths, tokens: &Tokens) -> Self {
         let (batch, time, rows) = (tokens.batch(), tokens.time(), tokens.rows());
         let (heads, angles) = (widths.size.heads, widths.angles());

@@ -256,7 +256,7 @@ fn rotate_rows<'a, S: macerator::Simd>(
     }
 }
 
-/// From the gradient of turned rows to that of the rows, in place; adds that of the angles [steps, angles] to `slopes`.
+/// Turns the gradient of turned rows into that of the rows; adds that of the angles [steps, angles] to `slopes`.
 #[macerator::with_simd]
 fn rotate_rows_backward<'a, S: macerator::Simd>(
     turned: &[f32],

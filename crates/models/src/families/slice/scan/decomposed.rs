@@ -9,7 +9,7 @@ use super::{CHUNK, ScanAlgorithm, Shape};
 use crate::ops::padding::without_padding;
 use crate::ops::product::product;
 
-/// As [`super::scan`].
+/// Computes [`super::scan`] by Burn's operations.
 pub fn decompose(
     init: Tensor<1>,
     transitions: Tensor<2>,
@@ -102,7 +102,7 @@ impl Maps {
         })
     }
 
-    /// These, then the others.
+    /// Returns these maps, then the others.
     fn and(self, others: Maps) -> Maps {
         Maps {
             linear: Tensor::cat(vec![self.linear, others.linear], 1),
@@ -110,7 +110,7 @@ impl Maps {
         }
     }
 
-    /// These at steps 0, 2, .. and the others at steps 1, 3, ..
+    /// Returns these maps at steps 0, 2, .. and the others at steps 1, 3, ..
     fn interleaved(self, others: Maps) -> Maps {
         let both = |even: Tensor<5>, odd: Tensor<5>| {
             let [batch, pairs, blocks, rows, columns] = odd.dims();

@@ -1,4 +1,4 @@
-//! The same by products of transitions: an associative scan over each chunk.
+//! The scan by products of transitions: associative over each chunk.
 //!
 //! A step is an affine map (M, c); two in a row are (M₂ M₁, M₂ c₁ + c₂). The scan combines neighbours, then neighbours of
 //! those, and fills the gaps on the way back, in the order of the authors' (PyTorch's generic `associative_scan`), so

@@ -9,7 +9,7 @@ pub fn advance<F: Real>(block: usize, transitions: &[F], input: &[F], state: &mu
     step(block, transitions, input, state, &mut before);
 }
 
-/// The same with room for one block.
+/// Makes the step of [`advance`] with room for one block.
 #[inline(always)]
 fn step<F: Real>(block: usize, transitions: &[F], input: &[F], state: &mut [F], before: &mut [F]) {
     if block == 1 {

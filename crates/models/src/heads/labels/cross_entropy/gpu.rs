@@ -206,7 +206,7 @@ fn few(x: &mut Shared<[f32]>, losses: &mut Shared<[f32]>, targets: &[u32], row: 
     }
 }
 
-/// The same of the labels with many classes, a part of the cube for each.
+/// The labels with many classes: their losses or slopes, with a part of the cube for each.
 #[cube]
 fn many(
     x: &mut Shared<[f32]>,

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, FloatDType, Int, Tensor, TensorData};
 
 use super::super::{GROUPS, LABELS, LabelGroup, PositionScore};
 
-/// As [`PositionScore::new`] for each row of `logits` [rows, 1878] and of `labels` [rows, 75].
+/// Returns [`PositionScore::new`] for each row of `logits` [rows, 1878] and of `labels` [rows, 75].
 pub fn scores(logits: &Tensor<2>, labels: &[u8]) -> Vec<PositionScore> {
     let (right, losses): (Vec<_>, Vec<_>) = GROUPS.iter().map(|group| group_scores(logits, labels, group)).unzip();
     let right = Tensor::cat(right, 1).into_data();

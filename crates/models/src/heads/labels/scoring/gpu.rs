@@ -20,8 +20,8 @@ const NUMBERS: usize = LABELS.div_ceil(BITS);
 /// The sum of the losses, the number of labels whose loss is NaN, and the right labels.
 const COLUMNS: usize = 2 + NUMBERS;
 
-/// As [`PositionScore::new`] for each row of `logits` [rows, 1878], but for the digits of losses. Rows that are not valid have
-/// scores of zero.
+/// Returns [`PositionScore::new`] for each row of `logits` [rows, 1878], but for the digits of losses. Rows that are not
+/// valid have scores of zero.
 pub fn scores(logits: &Tensor<2>, targets: &Targets) -> Vec<PositionScore> {
     let logits = Array::from(logits.clone().flatten::<1>(0, 1));
     let (gpu, rows) = (logits.gpu(), targets.valid.len());

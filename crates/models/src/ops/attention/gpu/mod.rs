@@ -31,7 +31,7 @@ const ROWS: usize = 64;
 /// Keys (queries) whose products a thread computes together: independent sums hide the latency of each.
 const CHUNK: usize = 4;
 
-/// The same in the backward pass, where there are two products for each: registers are few.
+/// [`CHUNK`] of the backward pass, where there are two products for each: registers are few.
 const PAIRS: usize = 2;
 
 /// Values of shared memory a cube.
@@ -51,7 +51,7 @@ pub struct Attention {
 struct Form {
     heads: usize,
     head_width: usize,
-    /// A step sees those up to its own, or else all.
+    /// True if a step attends only to itself and earlier ones.
     causal: bool,
     /// Vectors of a row of a head.
     vectors: usize,

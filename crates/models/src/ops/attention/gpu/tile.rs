@@ -5,7 +5,7 @@ use cubecl::prelude::{Array as Local, *};
 use super::Form;
 use crate::ops::dropout::gpu::factor;
 
-/// Without the last `bits` bits of the mantissa: the nearest, ties to even. NaN stays NaN.
+/// Rounds off the last `bits` bits of the mantissa: the nearest, ties to even. NaN stays NaN.
 #[cube]
 pub fn rounded(x: f32, #[comptime] bits: u32) -> f32 {
     if comptime!(bits == 0) {

@@ -52,9 +52,9 @@ pub(crate) struct Plan {
     pub row: usize,
     /// Places of the first head's queries [ranks, state], keys [ranks, state] and values [ranks, width] in a row.
     pub places: [usize; 3],
-    /// From a head's queries and keys to those of the next, or 0 if all heads share them.
+    /// The distance from a head's queries and keys to those of the next, or 0 if all heads share them.
     pub next_keys: usize,
-    /// From a head's values to those of the next.
+    /// The distance from a head's values to those of the next.
     pub next_values: usize,
     /// Values at the end of the gradients of a row and head that a family fills, for sums over rows.
     pub extra: usize,

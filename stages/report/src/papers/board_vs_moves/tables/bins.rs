@@ -47,7 +47,7 @@ pub(crate) fn by_ply(groups: &[Group]) -> Table {
     })
 }
 
-/// The same by number of legal moves.
+/// Legal and best moves by number of legal moves.
 pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     let names = (0..MOBILITY_BINS.len()).map(|bin| bin_name(&MOBILITY_BINS, bin)).collect();
     let about = "Legal moves of the position. Chance alone is right more often where there are few. Positions with more than 60 are asked of \
@@ -61,7 +61,7 @@ pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     )
 }
 
-/// The same for positions that occur in training, by the first four fields of the FEN, and for others.
+/// Legal and best moves for positions that occur in training, by the first four fields of the FEN, and for others.
 pub(crate) fn seen(groups: &[Group]) -> Table {
     let about = "Whether training had the position, by placement, side to move, castling and en passant. Positions that were seen are \
                  mostly openings, so the two columns differ in more than memory; an arm is to be read in one column.";

@@ -36,9 +36,9 @@ pub(super) struct Game {
     pub(super) place: u64,
     pub(super) id: String,
     pub(super) result: String,
-    /// As `e2e4`.
+    /// The moves, such as `e2e4`.
     pub(super) moves: Vec<String>,
-    /// As `Nf3`, where the moves are a game of chess.
+    /// The moves, such as `Nf3`, where they are a game of chess.
     pub(super) san: Option<Vec<String>>,
     /// The labels of each position, packed.
     pub(super) labels: String,

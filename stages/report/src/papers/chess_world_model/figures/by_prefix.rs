@@ -16,7 +16,7 @@ pub(crate) fn by_prefix(results: &Results, paper: &PaperFacts, accuracy: Accurac
     chart(results, paper, accuracy, false)
 }
 
-/// The same on all other test sets.
+/// Every bin of every model on all other test sets.
 pub(crate) fn by_prefix_under_shifts(results: &Results, paper: &PaperFacts, accuracy: Accuracy) -> Figure {
     chart(results, paper, accuracy, true)
 }

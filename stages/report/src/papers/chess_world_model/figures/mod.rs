@@ -32,12 +32,12 @@ struct Group {
 struct Member {
     /// Index among the models.
     model: usize,
-    /// For the legend.
+    /// The name in the legend.
     name: String,
     style: Style,
 }
 
-/// Several families at several sizes are a panel for each size, with a colour for each family; else all are together.
+/// Groups the models into panels: one for each size if there are several families and sizes, coloured by family; else one.
 fn groups(models: &[Model]) -> Vec<Group> {
     let families = distinct(models.iter().map(|model| model.family.as_str()));
     let sizes = sizes(models);

@@ -151,7 +151,7 @@ fn metric(table: &Table, name: &str, means: Vec<Option<f64>>) -> Result<Vec<Opti
     Ok(means.into_iter().zip(intervals).map(with_interval).collect())
 }
 
-/// The same of a metric that every row must have.
+/// Returns [`metric`] of one that every row must have.
 fn known_metric(table: &Table, name: &str) -> Result<Vec<MeanStd>, Failure> {
     let means = table.column(name)?.into_iter().map(Some).collect();
     Ok(metric(table, name, means)?.into_iter().flatten().collect())

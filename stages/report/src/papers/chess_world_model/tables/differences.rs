@@ -117,7 +117,7 @@ fn tested(line: &Difference, (_, read, print, unit): &ShownMetric, label: &Strin
     [difference, p].map(|cell| cell.map_or(Cell::none(), |cell| cell.with_sources([label])))
 }
 
-/// With 4 decimals; no probability prints as zero.
+/// Formats with 4 decimals; no probability prints as zero.
 fn probability(p: f64) -> String {
     if p < 1e-4 { "< 0.0001".to_owned() } else { four_decimals(p) }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Accuracy {
 }
 
 impl Accuracy {
-    /// As in headings.
+    /// Returns the name for headings.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Accuracy::Exact => "ExactState",

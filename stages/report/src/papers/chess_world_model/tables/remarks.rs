@@ -79,7 +79,7 @@ impl TestLoss<'_> {
         self.described_with("")
     }
 
-    /// The same with more in the brackets.
+    /// Returns `description` with more in the brackets.
     fn described_with(&self, more: &str) -> String {
         let TestLoss { model, test, loss } = self;
         let on = match test {

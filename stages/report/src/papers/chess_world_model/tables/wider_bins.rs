@@ -4,7 +4,7 @@ use cwm_page::MeanStd;
 
 use crate::papers::chess_world_model::results::{PrefixBin, Results};
 
-/// The same results in bins of `width` plies; `None` where theirs do not add up to them. An accuracy is the mean over all
+/// Returns the results in bins of `width` plies; `None` where theirs do not add up to them. An accuracy is the mean over all
 /// positions, as ever; how it is spread does not follow from the narrow bins, and is left out.
 pub(super) fn rebinned(results: &Results, width: u64) -> Option<Results> {
     let narrow = results.bin_width();

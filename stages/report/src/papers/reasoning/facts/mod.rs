@@ -44,13 +44,13 @@ impl Facts {
         self.fact(model, column).map(|fact| &fact.printed)
     }
 
-    /// The same for a column that exists twice, before and after reinforcement learning; `column` is its name without
-    /// its ending. The number of a model that was not trained stands under SFT.
+    /// Returns [`Facts::get`] of a column that exists twice, before and after reinforcement learning; `column` is
+    /// its name without its ending. The number of a model that was not trained stands under SFT.
     pub(super) fn of_phase(&self, model: &str, column: &str, phase: Phase) -> Option<&PrintedValue> {
         self.fact_of_phase(model, column, phase).map(|fact| &fact.printed)
     }
 
-    /// The same as a number from 0 to 1, whatever its printed unit.
+    /// Returns `of_phase` as a number from 0 to 1, whatever its printed unit.
     pub(super) fn share(&self, model: &str, column: &str, phase: Phase) -> Option<f64> {
         let fact = self.fact_of_phase(model, column, phase)?;
         let whole = match fact.unit {

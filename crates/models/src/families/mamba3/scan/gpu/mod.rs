@@ -16,7 +16,7 @@ use crate::families::mamba3::rotation::Pairing;
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows};
 use crate::ops::state_space::gpu::{Batch, Plan, backward, forward};
 
-/// As [`super::scan`], with its nine inputs in the order of the kernel for the CPU.
+/// Computes [`super::scan`], with its nine inputs in the order of the kernel for the CPU.
 #[derive(Debug)]
 pub struct Scan {
     pub widths: Widths,
@@ -86,8 +86,8 @@ impl Scan {
         packed
     }
 
-    /// From the gradients of turned keys and queries and of scaled values in `found`, in place, to those of each head's
-    /// biases and scales by row; returns those of keys, queries and x, and of the angles.
+    /// Turns the gradients of turned keys and queries and of scaled values in `found` into those of each head's biases
+    /// and scales by row; returns those of keys, queries and x, and of the angles.
     fn unpack(
         &self,
         gpu: &Gpu,

@@ -83,8 +83,9 @@ pub(super) fn scale(
     }
 }
 
-/// From the gradients of turned keys and queries in `found` to those before they were turned, all tiles' parts summed into
-/// the first tile's place; and those of the angles [rows, heads, angles]. Zero at padded steps. A pair of channels a thread.
+/// Turns the gradients of turned keys and queries in `found` into those before they were turned, all tiles' parts summed
+/// into the first tile's place; computes those of the angles [rows, heads, angles]. Zero at padded steps. A pair of channels
+/// a thread.
 #[cube(launch)]
 pub(super) fn rotate_back(
     packed: &[f32],

@@ -28,7 +28,7 @@ impl Scan {
         [self.shape.lengths.len(), self.shape.time, self.shape.width].map(|size| size as u32)
     }
 
-    /// As many cubes as have `channels` each.
+    /// Returns the number of cubes if each has `channels` channels.
     fn cubes_of(&self, channels: usize) -> CubeCount {
         cubes(self.shape.lengths.len() * self.shape.width.div_ceil(channels))
     }
