@@ -10,8 +10,8 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
 
 use super::board_reader::BoardReader;
-use super::game_predictor::GamePredictor;
 use super::game::Game;
+use super::game_predictor::GamePredictor;
 use super::moves::Moves;
 use super::position_prediction::{HeadPrediction, PositionPrediction};
 use super::prediction;
@@ -32,7 +32,7 @@ pub fn follow(
         )));
     }
     let device = device::cpu();
-    let mut follower = GamePredictor::new(&network, &weights, &device);
+    let mut predictor = GamePredictor::new(&network, &weights, &device);
     let mut moves = Moves::new(text, request.game)?;
     let mut game = Game::default();
     let mut read = vec![START];
@@ -41,12 +41,12 @@ pub fn follow(
         let probed = reader.map(|reader| reader.read(read, &truth)).transpose()?;
         report(game.prediction(HeadPrediction::Board(prediction::predict(logits, &truth)), probed))
     };
-    follower.read(&[START], &mut |logits| report(&game, &read, logits))?;
+    predictor.read(&[START], &mut |logits| report(&game, &read, logits))?;
     // What is legal before the word that is not is reported before that is.
     while let Some(group) = moves.next_group(&game.position)? {
         let tokens: Vec<u16> = group.played.iter().map(|&played| PlainMove::from(played).token()).collect();
         let mut played = group.played.iter().zip(&tokens);
-        follower.read(&tokens, &mut |logits| {
+        predictor.read(&tokens, &mut |logits| {
             let (&played, &token) = played.next().ok_or_else(|| Failure::internal("logits of no move"))?;
             game.play(played);
             read.push(token);

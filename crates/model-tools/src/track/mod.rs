@@ -5,8 +5,8 @@
 mod board_reader;
 mod boards;
 mod drawing;
-mod game_predictor;
 mod game;
+mod game_predictor;
 mod inside;
 mod likeliest;
 mod moves;

@@ -9,9 +9,9 @@ use super::network;
 use crate::track::game_predictor::GamePredictor;
 
 /// The logits after each token.
-fn read(follower: &mut GamePredictor<'_>, tokens: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {
+fn read(predictor: &mut GamePredictor<'_>, tokens: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {
     let mut all = Vec::new();
-    follower.read(tokens, &mut |logits| {
+    predictor.read(tokens, &mut |logits| {
         all.push(logits.to_vec());
         Ok(())
     })?;
@@ -28,19 +28,19 @@ fn recurrent_memory_stays_as_it_is_over_ten_thousand_moves() {
         }
         let weights = network.initial_weights(1);
         let device = device::cpu();
-        let mut follower = GamePredictor::new(&network, &weights, &device);
-        let bytes = |follower: &GamePredictor<'_>| match follower {
+        let mut predictor = GamePredictor::new(&network, &weights, &device);
+        let bytes = |predictor: &GamePredictor<'_>| match predictor {
             GamePredictor::Recurrent { memory, .. } => {
                 memory.0.iter().map(|array| array.capacity() * size_of::<f32>()).sum::<usize>()
             }
             GamePredictor::Whole { .. } => panic!("{} keeps all tokens", family.name),
         };
-        read(&mut follower, &[START]).unwrap();
-        let before = bytes(&follower);
+        read(&mut predictor, &[START]).unwrap();
+        let before = bytes(&predictor);
         for ply in 0..10_000 {
-            let logits = read(&mut follower, &cycle[ply % 4..ply % 4 + 1]).unwrap();
+            let logits = read(&mut predictor, &cycle[ply % 4..ply % 4 + 1]).unwrap();
             assert_eq!(logits.len(), 1);
-            assert_eq!(bytes(&follower), before, "{} after {ply} moves", family.name);
+            assert_eq!(bytes(&predictor), before, "{} after {ply} moves", family.name);
         }
     }
 }
@@ -55,12 +55,12 @@ fn a_model_that_reads_whole_games_says_when_one_is_too_long() {
     let network = network("transformer", "d2/l1");
     let weights = network.initial_weights(1);
     let device = device::cpu();
-    let mut follower = GamePredictor::new(&network, &weights, &device);
-    assert_eq!(read(&mut follower, &[START]).unwrap().len(), 1);
-    let error = read(&mut follower, &vec![token("g1f3"); 4_096]).unwrap_err();
+    let mut predictor = GamePredictor::new(&network, &weights, &device);
+    assert_eq!(read(&mut predictor, &[START]).unwrap().len(), 1);
+    let error = read(&mut predictor, &vec![token("g1f3"); 4_096]).unwrap_err();
     assert!(error.message.contains("more than 4095 plies"), "{}", error.message);
-    assert_eq!(read(&mut follower, &[token("g1f3"), token("g8f6")]).unwrap().len(), 2);
-    assert!(read(&mut follower, &[]).unwrap().is_empty());
+    assert_eq!(read(&mut predictor, &[token("g1f3"), token("g8f6")]).unwrap().len(), 2);
+    assert!(read(&mut predictor, &[]).unwrap().is_empty());
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn a_move_is_reported_before_the_next_is_read_however_many_come_at_once() {
         let network = network(family.name, "d64/l1");
         let weights = network.initial_weights(1);
         let device = device::cpu();
-        let follower = || GamePredictor::new(&network, &weights, &device);
-        let (GamePredictor::Recurrent { .. }, mut one, mut all) = (follower(), follower(), follower()) else {
+        let predictor = || GamePredictor::new(&network, &weights, &device);
+        let (GamePredictor::Recurrent { .. }, mut one, mut all) = (predictor(), predictor(), predictor()) else {
             continue;
         };
         let apart: Vec<Vec<f32>> = tokens[..2].iter().flat_map(|&token| read(&mut one, &[token]).unwrap()).collect();
