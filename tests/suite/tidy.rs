@@ -777,7 +777,7 @@ const LINUX_ALONE: [&str; 12] = [
     "os::linux",
     "pidfd",
     "prctl",
-    "subreaper",
+    "set_child_subreaper",
     "renameat",
     "syncfs",
     "statx",

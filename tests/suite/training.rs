@@ -38,7 +38,7 @@ fn kept(context: &Context) -> Vec<PathBuf> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().map_while(Result::ok).map(|entry| entry.path()).collect()
     };
-    entries(&context.path("artifacts/work")).iter().flat_map(|work| entries(&work.join("keep"))).collect()
+    entries(&context.path("artifacts/work")).iter().flat_map(|work| entries(&work.join("checkpoints"))).collect()
 }
 
 #[test]

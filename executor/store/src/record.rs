@@ -69,7 +69,7 @@ pub struct OutputRecord {
     /// Its format.
     pub format: Format,
     /// The path of a file from outside, which is referenced in place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "outside", skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalReference>,
 }
 

@@ -85,7 +85,12 @@ fn false_records_are_rejected_and_their_results_are_computed() {
         ("\"user\":\"", &long, "is too long in `user`", "games"),
         ("\"wall_seconds\":", "\"wall_seconds\":-1e300,\"was\":", "has a cost of", "games"),
         ("\"host\":\"", "\"host\":\"\\u009b2J", "terminal control characters in `host`", "games"),
-        ("\"cause\":[", "\"cause\":[\"\\u001b[2J it ran\\nFAKE LINE\",", "characters in `cause` that", "games"),
+        (
+            "\"cause\":[",
+            "\"cause\":[\"\\u001b[2J it ran\\nFAKE LINE\",",
+            "terminal control characters in `cause`",
+            "games",
+        ),
         ("\"outputs\":", "\"outputs\":{},\"was\":", "has no outputs", "games"),
         ("\"extension\":\"\"", "\"extension\":\"../../x\"", "with the extension", "games"),
         ("\"outputs\":{\"out\"", "\"outputs\":{\"../out\"", "with the name", "games"),
@@ -95,7 +100,7 @@ fn false_records_are_rejected_and_their_results_are_computed() {
         ("\"key\":\"", "\"key\":\"0", "cannot be read", "games"),
         (
             "\"size\":",
-            "\"outside\":{\"path\":\"/etc/passwd\",\"from_store\":null},\"size\":",
+            "\"external\":{\"path\":\"/etc/passwd\",\"from_store\":null},\"size\":",
             "outside of any store",
             "games",
         ),

@@ -38,7 +38,7 @@ fn an_interrupted_pull_resumes_also_after_gc() {
     assert!(cut.code == 9 && cut.stderr.contains("could not be reached"), "{}", cut.stderr);
     let collected = well(ben.cwm(&["store", "gc", "--delete", "--json"])).stdout;
     let collected: serde_json::Value = serde_json::from_str(&collected).unwrap();
-    assert_eq!(collected["staying_transfer_bytes"], PIECE, "{collected}");
+    assert_eq!(collected["retained_transfer_bytes"], PIECE, "{collected}");
     let reported = well(ben.cwm(&["store", "gc"])).stdout;
     assert!(reported.contains("note: 4.2 MB of interrupted pushes and pulls stay for 14 days"), "{reported}");
     web.set(Manner::Ranges);

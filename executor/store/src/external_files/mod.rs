@@ -164,7 +164,6 @@ pub struct FileFingerprint {
     /// The digest of its content.
     pub digest: Digest,
     /// True if the file was old enough, when it was hashed, for `stat` to prove the content.
-    #[serde(alias = "settled")]
     pub is_stable: bool,
 }
 

@@ -81,7 +81,7 @@ fn what_cwm_did_not_write_is_never_replaced() {
     fs::create_dir(report.join("mine")).unwrap();
     fs::write(report.join("mine/notes.txt"), "x").unwrap();
     let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
-    assert!(message.contains("mine/notes.txt is in the way"), "{message}");
+    assert!(message.contains("mine/notes.txt exists, and no export wrote it"), "{message}");
     fs::remove_dir_all(report.join("mine")).unwrap();
 
     let inner = folder.path().join("outer/inner");
