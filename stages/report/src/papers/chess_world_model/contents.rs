@@ -85,7 +85,7 @@ pub(crate) fn sections(
     let tables = |tables: Vec<Table>| tables.into_iter().map(Block::Table).collect();
     vec![
         Section::new("test-results", "Test results", "Results", tested),
-        // Nothing else shows as fast what a model believes.
+        // Nothing else shows as fast what a model predicts.
         Section::new(boards::ANCHOR, "Board by board", "Boards", boards.map(Block::Widget).into_iter().collect()),
         Section::new("along-the-game", "Accuracy along the game", "Along the game", along),
         Section::new("further-shifts", "Further shifts of the data", "Further shifts", further),

@@ -43,7 +43,7 @@ fn pick(browser: &mut Browser, id: &str, option: usize) {
 }
 
 #[test]
-fn every_ply_shows_what_is_believed_beside_what_is_true() {
+fn every_ply_shows_the_prediction_beside_the_truth() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut browser) = opened(folder.path()) else { return };
     focus(&mut browser, "view");
