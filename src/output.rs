@@ -58,7 +58,7 @@ pub fn reject_json_with(option: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`print`].
-pub fn print_answer(value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Error> {
+pub fn print_result(value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Error> {
     if is_json() { print_json(value) } else { print_text(&text()) }
 }
 

@@ -34,8 +34,8 @@ pub struct RunArguments {
     #[command(flatten)]
     pub execution: ExecutionArguments,
     /// The output of progress
-    #[arg(long, value_enum, default_value_t = Output::Auto)]
-    pub output: Output,
+    #[arg(long, value_enum, default_value_t = OutputStyle::Auto)]
+    pub output: OutputStyle,
     /// Print what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -98,7 +98,7 @@ pub enum ExecutorChoice {
 
 /// The form in which a run prints its progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Output {
+pub enum OutputStyle {
     /// Live on a terminal, plain lines elsewhere
     #[default]
     Auto,

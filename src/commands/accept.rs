@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::AcceptArguments;
-use crate::output::{is_json, print_answer, print_note};
+use crate::output::{is_json, print_note, print_result};
 use crate::workspace::Workspace;
 use assess::{Assessment, affected, assess};
 use cwm_action::probe::ProbeRunner;
@@ -77,7 +77,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     } else {
         accept(&mut workspace, &cells, &arguments)?
     };
-    print_answer(&answer, || text(&answer, &arguments))?;
+    print_result(&answer, || text(&answer, &arguments))?;
     if !is_json() {
         hints(&answer.commands).for_each(|hint| print_note(&format!("hint: {hint}")));
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
-use crate::output::{print_answer, print_warnings};
+use crate::output::{print_result, print_warnings};
 use cwm_core::{Error, ExitCode};
 use cwm_history::diff::{LockDifference, ReportDifference, compare, differ};
 use cwm_pipeline::plan::set_values;
@@ -73,7 +73,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
         }
     };
     let answer = Answer { format: FORMAT, old: old_name, new: new_name, cells, reports };
-    print_answer(&answer, || text(&answer))?;
+    print_result(&answer, || text(&answer))?;
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }
 

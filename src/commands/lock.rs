@@ -6,10 +6,10 @@ use std::path::Path;
 use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
-use crate::cli::{LockArguments, Output};
+use crate::cli::{LockArguments, OutputStyle};
 use crate::events::{RunLog, sink_for_people};
 use crate::hints::invocation;
-use crate::output::print_answer;
+use crate::output::print_result;
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode};
 use cwm_engine::{EventSinks, Machine, Options};
@@ -76,7 +76,7 @@ fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
     if !missing.is_empty() {
         return Err(missing.into());
     }
-    let mut sinks = EventSinks(vec![sink_for_people(Output::Auto, false, workspace.labels())]);
+    let mut sinks = EventSinks(vec![sink_for_people(OutputStyle::Auto, false, workspace.labels())]);
     sinks.0.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;
@@ -94,7 +94,7 @@ fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
 }
 
 fn show(rows: &[Row]) -> Result<(), Error> {
-    print_answer(&rows, || match rows {
+    print_result(&rows, || match rows {
         [] => "this pipeline fetches nothing from the network".to_owned(),
         rows => rows.iter().map(describe).collect(),
     })

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::cli::LogArguments;
-use crate::output::{is_json, print, print_answer, print_json, reject_json_with};
+use crate::output::{is_json, print, print_json, print_result, reject_json_with};
 use crate::workspace::Workspace;
 use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{KeyStatus, describe_unread_pipe};
@@ -75,6 +75,6 @@ fn list(workspace: &Workspace) -> Result<ExitCode, Error> {
         return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` writes them"));
     }
     let json: Vec<_> = rows.iter().map(|(label, state)| json!({ "label": label, "state": state })).collect();
-    print_answer(&json, || rows.iter().map(|(label, state)| format!("{state:<8} {label}\n")).collect())?;
+    print_result(&json, || rows.iter().map(|(label, state)| format!("{state:<8} {label}\n")).collect())?;
     Ok(ExitCode::OK)
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
-use crate::output::{columns, is_json, print_answer, print_note};
+use crate::output::{columns, is_json, print_note, print_result};
 use cwm_core::{Error, escape_controls};
 use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
 use cwm_remote::Kinds;
@@ -53,5 +53,5 @@ fn list_remotes(file: &Path) -> Result<(), Error> {
         [remote.name.clone(), escape_controls(&remote.url) + note]
     };
     let rows: Vec<Value> = site.remotes.iter().map(row).collect();
-    print_answer(&rows, || columns(site.remotes.iter().map(line)))
+    print_result(&rows, || columns(site.remotes.iter().map(line)))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
-use crate::cli::{Output, RunArguments};
+use crate::cli::{OutputStyle, RunArguments};
 use crate::commands::{dry_run, executor, post_run, retry_command, transfer};
 use crate::events::{RunLog, progress_sink};
 use crate::hints::invocation;
@@ -29,9 +29,9 @@ use cwm_store::OutputShape;
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode> {
     match arguments.output {
-        Output::Auto => {}
-        Output::Live => reject_json_with("--output live")?,
-        Output::Plain => reject_json_with("--output plain")?,
+        OutputStyle::Auto => {}
+        OutputStyle::Live => reject_json_with("--output live")?,
+        OutputStyle::Plain => reject_json_with("--output plain")?,
     }
     if arguments.watch { watch::run(store, arguments) } else { run_until(store, arguments, Arc::default()) }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cli::{PipelineArguments, RunsArguments};
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_store, pipeline_file};
-use crate::output::{columns, print_answer, print_warnings, terminal_width};
+use crate::output::{columns, print_result, print_warnings, terminal_width};
 use crate::workspace::SkippedRecordsWarning;
 use cwm_core::{DurableFs, Error, format_time, shell_quote, shorten, six_digits};
 use cwm_gc::selection;
@@ -87,7 +87,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
         rows.push(row);
     }
     let max_metrics = if stages.is_empty() { MAX_METRICS } else { usize::MAX };
-    print_answer(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))
+    print_result(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))
 }
 
 /// Deletes the lock file of a run, and forgets it as a root, so that `cwm store gc` may take its results.

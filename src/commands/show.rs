@@ -9,7 +9,7 @@ use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::locked_results::locked_records;
 use crate::commands::results::{by_hash, cells_or_outputs};
-use crate::output::{is_json, print, print_answer, print_json};
+use crate::output::{is_json, print, print_json, print_result};
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::{Error, ExitCode, duration, escape_controls_in_lines, plural};
 use cwm_engine::{CacheStatus, KeyStatus};
@@ -41,7 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
         contents.add_to(&mut document);
         documents.push(document);
     }
-    print_answer(&documents, || texts.join("\n"))?;
+    print_result(&documents, || texts.join("\n"))?;
     errors.into_iter().next().map_or(Ok(ExitCode::OK), Err)
 }
 

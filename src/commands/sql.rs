@@ -8,7 +8,7 @@ use cwm_contract::{Artifact, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
-use crate::output::{columns, is_json, print_answer, reject_json_with};
+use crate::output::{columns, is_json, print_result, reject_json_with};
 use crate::registry::{not_compiled_in, query_engine};
 use crate::workspace::Workspace;
 use cwm_core::{Error, escape_controls, list_some};
@@ -39,7 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> 
     let artifacts = artifacts(workspace, sources)?;
     let Some(query) = query else {
         let tables = query_engine.tables(&artifacts)?;
-        return print_answer(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n"));
+        return print_result(&tables, || tables.iter().map(description).collect::<Vec<_>>().join("\n"));
     };
     let stdout = std::io::stdout();
     let form = match arguments.csv {

@@ -7,7 +7,7 @@ use crate::commands::remote_hints::print_hints;
 use crate::fold::{Entry, Group, fold};
 use crate::hints::with_options;
 use crate::locate::select_cells;
-use crate::output::{is_json, print, print_answer};
+use crate::output::{is_json, print, print_result};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_contract::Label;
@@ -50,7 +50,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
     if reasons.is_empty() && !is_json() {
         return print("all cells are cached");
     }
-    print_answer(&reasons, || {
+    print_result(&reasons, || {
         let mut text = String::new();
         write_reasons(&reasons.iter().collect::<Vec<_>>(), &workspace.labels(), arguments.verbose, 0, &mut text);
         with_options(&text)

@@ -1,4 +1,4 @@
-//! The stages that run again, and those that do not: keys, early cutoff, files from outside, matrices.
+//! The stages that run again, and those that do not: keys, early cutoff, external files, matrices.
 
 use crate::context::Context;
 

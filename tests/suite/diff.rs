@@ -79,7 +79,7 @@ fn a_diff_of_lock_files_lists_root_causes_first_and_then_reports() {
     let (_, json) = diff(&context, &["old.lock", ".", "--json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["cells"]["changed"][1]["causes"][0]["name"], "n");
-    assert_eq!(json["cells"]["changed"][2]["root"], false);
+    assert_eq!(json["cells"]["changed"][2]["changed_directly"], false);
     assert_eq!(json["reports"][0]["difference"]["tables"][0]["cells"][0]["difference"], 2.0);
     assert_eq!(context.inventory("artifacts"), store, "nothing is written");
 
@@ -248,7 +248,11 @@ stages:
         let changed = json["cells"]["changed"].as_array().expect("cells that changed");
         let text = |value: &Value| value.as_str().expect("text").to_owned();
         let reported = |cell: &Value| {
-            (text(&cell["label"]), text(&cell["causes"][0]["source"]), cell["root"].as_bool().expect("root"))
+            (
+                text(&cell["label"]),
+                text(&cell["causes"][0]["source"]),
+                cell["changed_directly"].as_bool().expect("a boolean"),
+            )
         };
         changed.iter().map(reported).collect()
     };

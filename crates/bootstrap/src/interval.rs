@@ -5,7 +5,7 @@ pub fn is_fraction(confidence: f64) -> bool {
     confidence > 0.0 && confidence < 1.0
 }
 
-/// Far above what rounding leaves of a number of results, and far below one of them.
+/// A tolerance for rounding in a number of results: far above the rounding, and far below one result.
 const ROUNDING: f64 = 1e-9;
 
 /// The percentile interval: from each side as many of `results` are left out, so that it holds the share `confidence` of

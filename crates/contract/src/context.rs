@@ -33,7 +33,7 @@ pub struct Task {
 /// One artifact of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupInput {
-    /// The stage or cell that made it; for a file from outside, its name.
+    /// The stage or cell that made it; for an external file, its name.
     pub label: Label,
     /// The file or folder.
     pub path: PathBuf,

@@ -17,7 +17,7 @@ pub struct Failure {
 /// A kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// An input, parameter or file from outside is not what it should be.
+    /// An input, parameter or external file is not what it should be.
     Input,
     /// The machine refused: disk full, permission, network.
     System,

@@ -62,7 +62,7 @@ pub struct ExternalSource {
 /// The origin of an external source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A file from outside, or its beginning.
+    /// An external file, or its beginning.
     File {
         /// Absolute.
         path: PathBuf,

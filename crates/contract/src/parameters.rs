@@ -23,15 +23,15 @@ pub enum Type {
     Text,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A file from outside; relative to the YAML file. Enters the key by its content.
+    /// An external file; relative to the YAML file. Enters the key by its content.
     File,
-    /// A file from outside, or a folder, which stands for the files in it and in its folders whose names end in one of
+    /// An external file, or a folder, which stands for the files in it and in its folders whose names end in one of
     /// `endings`, sorted by path. They enter the key by their contents in this order.
     Files {
         /// The endings, such as `.jsonl`.
         endings: &'static [&'static str],
     },
-    /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text. In a
+    /// An external file, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text. In a
     /// [`Type::OneOrMany`] a folder stands for a list of the files in it, as of [`Type::Files`].
     FileOrUrl {
         /// The endings, such as `.jsonl`; without any, no folder is taken.
@@ -291,7 +291,7 @@ impl<T: Parameter> Parameter for BTreeMap<String, T> {
     }
 }
 
-/// A file from outside; by the time a stage runs, its absolute path.
+/// An external file; by the time a stage runs, its absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile(pub PathBuf);
 
@@ -307,7 +307,7 @@ impl Parameter for SourceFile {
     }
 }
 
-/// A file from outside or something on the network.
+/// An external file or something on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceLocation {
     /// Absolute path of a file, by the time a stage runs.

@@ -1,10 +1,10 @@
-//! A file from outside, or a folder of them.
+//! An external file, or a folder of them.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Failure, Parameter, Type, Value};
 
-/// A file from outside, or a folder of such files; by the time a stage runs, its absolute path. Which files of a folder
+/// An external file, or a folder of such files; by the time a stage runs, its absolute path. Which files of a folder
 /// are meant is declared: `kind = Type::Files { endings: … }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFiles(pub PathBuf);

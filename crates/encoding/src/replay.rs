@@ -30,12 +30,12 @@ pub enum ReplayError {
         /// The move it stands for.
         plain: PlainMove,
     },
-    /// The room for the labels does not fit the game.
+    /// The buffer for the labels does not fit the game.
     #[error("{tokens} tokens need {} bytes of labels, not {bytes}", tokens * LABELS)]
     BufferSize {
         /// Tokens of the game.
         tokens: usize,
-        /// Bytes given.
+        /// The bytes of the buffer.
         bytes: usize,
     },
 }

@@ -29,12 +29,12 @@ pub struct SparseRowGradients {
 }
 
 impl From<DeviceGradients> for MicroGradient {
-    fn from(slopes: DeviceGradients) -> Self {
+    fn from(gradients: DeviceGradients) -> Self {
         let of_rows =
             |SparseRowGradients { parameter, ids, rows }| EmbeddingGradient { parameter, ids, rows: rows.into_data() };
         MicroGradient {
-            dense: slopes.dense.into_iter().map(|slope| slope.map(Tensor::into_data)).collect(),
-            embedding_rows: slopes.embedding_rows.into_iter().map(of_rows).collect(),
+            dense: gradients.dense.into_iter().map(|gradient| gradient.map(Tensor::into_data)).collect(),
+            embedding_rows: gradients.embedding_rows.into_iter().map(of_rows).collect(),
         }
     }
 }

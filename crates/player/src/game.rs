@@ -4,16 +4,16 @@ use shakmaty::{Chess, Move, Position};
 
 /// A game so far: where it began, its moves and the position after them.
 #[derive(Clone, Debug, Default)]
-pub struct GameSoFar {
+pub struct GamePrefix {
     start: Chess,
     moves: Vec<Move>,
     position: Chess,
 }
 
-impl GameSoFar {
+impl GamePrefix {
     /// A game that begins at `start`; by default games begin at the initial position.
     pub fn new(start: Chess) -> Self {
-        GameSoFar { position: start.clone(), start, moves: Vec::new() }
+        GamePrefix { position: start.clone(), start, moves: Vec::new() }
     }
 
     /// Plays a move.

@@ -16,7 +16,7 @@ pub mod sample;
 
 pub use answer::Answer;
 pub use form::{Form, vocabulary};
-pub use game::GameSoFar;
+pub use game::GamePrefix;
 pub use play::SampledAnswer;
 pub use player::Player;
 pub use question::{AnswerError, Question};

@@ -5,7 +5,7 @@ use cwm_policy::answers::{MoveReading, read};
 use cwm_policy::inputs::board::Board;
 
 use crate::likelihood::{draw, ln_likelihood, ln_likelihoods_among};
-use crate::{AnswerError, GameSoFar, Player};
+use crate::{AnswerError, GamePrefix, Player};
 
 /// An answer in play.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Player {
     ///
     /// # Errors
     /// There is no room for an answer, or the form cannot write the game.
-    pub fn legal_moves(&self, game: &GameSoFar) -> Result<Vec<(u16, f64)>, AnswerError> {
+    pub fn legal_moves(&self, game: &GamePrefix) -> Result<Vec<(u16, f64)>, AnswerError> {
         let (so_far, first) = self.read_game(self.read_in_play(game)?);
         let legal = legal_actions(game.position());
         if self.form().end().is_none() {
@@ -45,7 +45,7 @@ impl Player {
     /// There is no room for an answer, or the form cannot write the game.
     pub fn attempt(
         &self,
-        game: &GameSoFar,
+        game: &GamePrefix,
         temperature: f64,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Result<SampledAnswer, AnswerError> {
@@ -66,7 +66,7 @@ impl Player {
         })
     }
 
-    fn read_in_play(&self, game: &GameSoFar) -> Result<Vec<u16>, AnswerError> {
+    fn read_in_play(&self, game: &GamePrefix) -> Result<Vec<u16>, AnswerError> {
         self.read(|| Board::of(game.position()).map_err(|error| AnswerError::Form(error.to_string())), Some(game))
     }
 }

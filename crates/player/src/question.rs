@@ -8,7 +8,7 @@ use cwm_policy::inputs::{moves, prompt};
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Move};
 
-use crate::{Form, GameSoFar, Player};
+use crate::{Form, GamePrefix, Player};
 
 /// A reason for which a model cannot answer in a position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ impl Player {
     ///
     /// # Panics
     /// `best` is not legal.
-    pub fn question(&self, board: &Board, game: Option<&GameSoFar>, best: u16) -> Result<Question, AnswerError> {
+    pub fn question(&self, board: &Board, game: Option<&GamePrefix>, best: u16) -> Result<Question, AnswerError> {
         let legal = legal_actions(board.position());
         assert!(legal.contains(&best), "move {best} is not legal");
         Ok(Question {
@@ -62,7 +62,7 @@ impl Player {
     pub(crate) fn read(
         &self,
         board: impl FnOnce() -> Result<Board, AnswerError>,
-        game: Option<&GameSoFar>,
+        game: Option<&GamePrefix>,
     ) -> Result<Vec<u16>, AnswerError> {
         let tokens = match self.form() {
             Form::Board => std::iter::once(0).chain(board()?.ids().map(u16::from)).collect(),
@@ -91,7 +91,7 @@ impl Player {
 }
 
 /// The moves of a game that a form writes from the first on.
-fn from_initial_position(game: Option<&GameSoFar>) -> Result<impl Iterator<Item = Move> + '_, AnswerError> {
+fn from_initial_position(game: Option<&GamePrefix>) -> Result<impl Iterator<Item = Move> + '_, AnswerError> {
     let game = game.ok_or_else(|| AnswerError::Form("the model reads games, and none is given".to_owned()))?;
     if *game.start() == Chess::default() {
         return Ok(game.moves().iter().copied());

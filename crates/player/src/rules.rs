@@ -5,7 +5,7 @@ use cwm_policy::actions::move_of;
 use shakmaty::{Chess, Move, Position};
 
 use crate::likelihood::draw;
-use crate::{AnswerError, GameSoFar, Player, SampledAnswer};
+use crate::{AnswerError, GamePrefix, Player, SampledAnswer};
 
 /// The rules of a model's play.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl Player {
     pub fn play(
         &self,
         rules: PlayRules,
-        game: &GameSoFar,
+        game: &GamePrefix,
         is_excluded: &dyn Fn(Move) -> bool,
         uniform: &mut dyn FnMut() -> f64,
     ) -> Result<ChosenMove, AnswerError> {
@@ -100,7 +100,7 @@ mod tests {
         let path = folder.path().join("model");
         write_checkpoint(&path, Form::Board, "d32/l1", "none", 1).unwrap();
         let player = Player::open(&path, &device::cpu()).unwrap();
-        let (rules, game) = (PlayRules { attempts: None, temperature: None }, GameSoFar::default());
+        let (rules, game) = (PlayRules { attempts: None, temperature: None }, GamePrefix::default());
         let play =
             |is_excluded: &dyn Fn(Move) -> bool| player.play(rules, &game, is_excluded, &mut || 0.5).unwrap().played;
         for only in game.position().legal_moves() {

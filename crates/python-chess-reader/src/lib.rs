@@ -11,7 +11,7 @@ mod text;
 mod tree;
 mod words;
 
-pub use position::{Move, Position, Unplayable, Variant};
+pub use position::{Move, Position, UnplayableMove, Variant};
 pub use reader::{ReadError, Reader};
 pub use tags::Tags;
 pub use text::strip;

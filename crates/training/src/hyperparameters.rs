@@ -97,15 +97,15 @@ impl Hyperparameters {
 
     /// Parameters that these values make no use of, or that do not change what comes out.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
-        let mut idle = vec!["checkpoint_every"];
+        let mut unused = vec!["checkpoint_every"];
         if self.batching != "bucketed" {
-            idle.push("bucket_batches");
+            unused.push("bucket_batches");
         }
         // So that what there was before this parameter keeps its key.
         if !self.keeps_best() {
-            idle.push("checkpoint");
+            unused.push("checkpoint");
         }
-        idle
+        unused
     }
 
     /// Returns true if the model is the best of those that were validated.

@@ -9,7 +9,7 @@ use cwm_contract::Context;
 pub enum Overhead {
     /// Waiting for the next batch.
     Data,
-    /// Validating.
+    /// Computing the validation loss.
     Validation,
     /// Writing a checkpoint.
     Checkpoint,

@@ -40,7 +40,7 @@ pub struct ActionFile {
     pub cause: Vec<String>,
     /// Run even if the store has a result.
     pub force: bool,
-    /// The files from outside that are executable, if the action runs on a node that does not see them.
+    /// The external files that are executable, if the action runs on a node that does not see them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executable: Vec<PathBuf>,
     /// The recorded outputs by name, where the action is only compared with them.
@@ -78,7 +78,7 @@ pub enum ActionBody {
 }
 
 impl ActionBody {
-    /// Returns the files from outside that are no inputs: parameters of a stage, dependencies of a command.
+    /// Returns the external files that are no inputs: parameters of a stage, dependencies of a command.
     pub fn files(&self) -> Vec<&FileFingerprint> {
         match self {
             ActionBody::Stage { files, .. } => files.iter().collect(),
@@ -102,7 +102,7 @@ pub struct ActionInput {
 pub enum Artifact {
     /// The output of an action.
     Output(OutputRecord),
-    /// A file from outside, as it was when the key was made.
+    /// An external file, as it was when the key was made.
     External(FileFingerprint),
 }
 

@@ -15,7 +15,7 @@ use cwm_store::{FileFingerprint, OutputContent, OutputRecord, OutputSnapshot, St
 pub struct Inputs {
     /// By input name, each in the order of the plan.
     pub groups: BTreeMap<String, Vec<GroupInput>>,
-    /// The files from outside that the action reads, as they are at the start.
+    /// The external files that the action reads, as they are at the start.
     external_files: Vec<FileFingerprint>,
     /// The inputs in the store.
     stored: Vec<StoredInput>,
@@ -109,7 +109,7 @@ impl Inputs {
         Ok(stored.try_for_each(|input| store.verify_unmodified(&input.output, &input.snapshot).map(drop))?)
     }
 
-    /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
+    /// Returns the content of the external file, or in the store, at `path`, if the action reads it.
     pub fn content(&self, path: &Path) -> Option<OutputContent> {
         if let Some(file) = self.external_files.iter().find(|snapshot| snapshot.path == path) {
             return Some(OutputContent::External(file.clone()));

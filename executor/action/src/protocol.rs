@@ -39,7 +39,7 @@ pub enum ActionOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionFailureKind {
-    /// An input, a parameter or a file from outside.
+    /// An input, a parameter or an external file.
     Input,
     /// The machine.
     System,

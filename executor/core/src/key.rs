@@ -26,7 +26,7 @@ pub struct Components {
     /// Code fingerprint, by part: `base` and the parts that the parameters rest on. Empty for stages that only bring in
     /// what is elsewhere, and for commands.
     pub code: BTreeMap<String, String>,
-    /// Parameters, normalised, defaults included. A file from outside is `{"$file": digest}`, a secret
+    /// Parameters, normalised, defaults included. An external file is `{"$file": digest}`, a secret
     /// `{"$secret": digest}`.
     pub parameters: BTreeMap<String, Value>,
     /// Content of each input, by input name: label and digest, sorted by label. The label of an input that takes

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-use crate::executor::{Cancel, Task};
+use crate::executor::{ActionRequest, Cancel};
 use crate::update::{Update, UpdateSender};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
 use cwm_core::{Error, Result, locked, os};
@@ -33,7 +33,7 @@ impl ActionProcess {
     /// # Errors
     /// The process cannot be started.
     pub fn start(
-        task: &Task,
+        task: &ActionRequest,
         store: &Store,
         visible_devices: Option<&[String]>,
         updates: UpdateSender,

@@ -13,7 +13,7 @@ use cwm_core::Result;
 /// thread.
 pub trait Executor {
     /// Takes the actions that fit the free resources from the queue, and starts them. Returns the outcome of each start.
-    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start>;
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start>;
 
     /// Releases the resources of a cell. The engine calls it when it has received
     /// [`Exited`](crate::Update::Exited).
@@ -38,7 +38,7 @@ pub trait Executor {
 }
 
 /// An action to be carried out.
-pub struct Task {
+pub struct ActionRequest {
     /// Its cell.
     pub cell: usize,
     /// The action to carry out. The executor fills in the resources.

@@ -28,7 +28,7 @@ pub trait RemoteTransfers {
 pub enum UploadItem {
     /// The result of another cell.
     Result(Arc<ActionRecord>),
-    /// A file from outside.
+    /// An external file.
     File(FileFingerprint),
 }
 

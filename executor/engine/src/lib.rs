@@ -26,7 +26,7 @@ pub use action::output_of;
 pub use cause::{Cause, CodeChange, differences};
 pub use estimate::{Estimate, Estimates, TotalEstimate};
 pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
-pub use executor::{BatchExecutor, Cancel, Executor, Start, Task};
+pub use executor::{ActionRequest, BatchExecutor, Cancel, Executor, Start};
 pub use explain::{Explainer, Reason};
 pub use fetch::{RemoteTransfers, UploadItem};
 pub use lock_updates::{checksum_conflicts, fetch_requests, update_lock_file, update_pins};

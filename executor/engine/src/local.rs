@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use cwm_contract::{DeviceChoice, Needs};
 
 use crate::child::ActionProcess;
-use crate::executor::{Cancel, Executor, Start, Task};
+use crate::executor::{ActionRequest, Cancel, Executor, Start};
 use crate::machine::{Allocation, Machine, ResourcePool};
 use crate::update::UpdateSender;
 use cwm_action::ActionBody;
@@ -65,8 +65,8 @@ pub fn place(
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
-        let is_command = |task: &Task| matches!(task.action.body, ActionBody::Command { .. });
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start> {
+        let is_command = |task: &ActionRequest| matches!(task.action.body, ActionBody::Command { .. });
         let queued = queue.iter().map(|(cell, task)| (*cell, task.needs, task.device, is_command(task)));
         let mut starts = Vec::new();
         for Placement { cell, allocation, warning } in place(&mut self.pool, queued) {

@@ -50,7 +50,7 @@ pub fn rerun_causes(
 /// Returns the causes of a cell of which some inputs are not known yet: those that do not depend on these inputs.
 ///
 /// # Errors
-/// A file from outside or a secret cannot be read, or the store.
+/// An external file or a secret cannot be read, or the store.
 pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>> {
     let record = |source: usize| cache_status.record(source);
     let components = inputs.resolve(index, record)?.components;

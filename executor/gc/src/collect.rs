@@ -31,7 +31,7 @@ pub struct GcOptions {
     pub keep: Duration,
     /// The size to which content is reduced, in bytes, least recently used first; no more is removed.
     pub max_size: Option<u64>,
-    /// True if content from outside goes too, where no root names it.
+    /// True if external content goes too, where no root names it.
     pub sources: bool,
 }
 

@@ -38,7 +38,7 @@ fn new_store() -> (TempDir, Store) {
 }
 
 /// Records the result of the stage `name`: the file `text`, and the folder `folder` with these files. One that was
-/// `fetched` came from outside.
+/// `fetched` is external.
 fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool) -> ActionRecord {
     let components = Components {
         key_format: KEY_FORMAT,

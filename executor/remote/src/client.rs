@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::backends::{Backend, Location, open};
 use super::error::{RemoteError, Result};
 use super::folder_writer;
-use super::http_connector::{MAX_REQUESTS, no_answer};
+use super::http_connector::{MAX_REQUESTS, no_response};
 use super::layout::{FORMAT, REMOTE_FORMAT};
 use cwm_core::{Digest, locked};
 use cwm_project::site::Remote;
@@ -176,7 +176,7 @@ impl Client {
     pub async fn next_chunk(&self, body: &mut ContentStream) -> Result<Option<Bytes>> {
         match timeout(self.idle_timeout, body.next()).await {
             Ok(piece) => piece.transpose().map_err(|error| self.error(&error)),
-            Err(_) => Err(RemoteError::Unreachable(no_answer(self.idle_timeout).to_string())),
+            Err(_) => Err(RemoteError::Unreachable(no_response(self.idle_timeout).to_string())),
         }
     }
 

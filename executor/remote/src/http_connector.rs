@@ -18,7 +18,7 @@ pub const MAX_REQUESTS: usize = 32;
 const MIN_BYTES_PER_SECOND: u64 = 64 << 10;
 
 /// Answers up to this length are read at once; a longer one is the content of an object.
-const LARGEST_ANSWER: u64 = 1 << 20;
+const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 
 /// The hosts of a machine's own credentials service. Most machines have none, so that a request to them is not retried.
 pub const CREDENTIAL_HOSTS: [&str; 3] = ["169.254.169.254", "169.254.170.2", "metadata.google.internal"];
@@ -45,13 +45,13 @@ struct LimitedClient {
 
 impl LimitedClient {
     /// Makes a request and reads a short answer. The receiver of the content of an object reads that.
-    async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn response(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let is_list = request.uri().query().is_some_and(|query| query.contains("prefix="));
         let is_get = request.method() == "GET";
         let answer = self.client.execute(request).await?;
         let length =
             answer.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if is_get && !is_list && length.is_none_or(|length| length > LARGEST_ANSWER) {
+        if is_get && !is_list && length.is_none_or(|length| length > MAX_RESPONSE_BYTES) {
             return Ok(answer);
         }
         let (head, body) = answer.into_parts();
@@ -75,17 +75,17 @@ impl HttpService for LimitedClient {
         let limit = self.idle_timeout * idle_periods + Duration::from_secs(sends / MIN_BYTES_PER_SECOND);
         let is_for_credentials = request.uri().host().is_some_and(|host| CREDENTIAL_HOSTS.contains(&host));
         Box::pin(async move {
-            match timeout(limit, self.answer(request)).await {
+            match timeout(limit, self.response(request)).await {
                 // Any other kind is retried.
                 Ok(Err(error)) if is_for_credentials => Err(HttpError::new(HttpErrorKind::Unknown, error)),
                 Ok(answer) => answer,
-                Err(_) => Err(HttpError::new(HttpErrorKind::Timeout, no_answer(limit))),
+                Err(_) => Err(HttpError::new(HttpErrorKind::Timeout, no_response(limit))),
             }
         })
     }
 }
 
 /// Returns the error of a server that did not answer for so long.
-pub fn no_answer(limit: Duration) -> io::Error {
+pub fn no_response(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", limit.as_secs_f64()))
 }

@@ -52,7 +52,7 @@ impl ResultBundle {
                 let size = store.object_size(&output.digest)?.unwrap_or(0);
                 manifests.insert(output.digest, item(output.digest, size));
             } else {
-                // A file from outside goes as any: others do not have it where we do.
+                // An external file goes as any: others do not have it where we do.
                 let path = store.path_of(output, digests)?;
                 files.insert(output.digest, LocalObject { path, ..item(output.digest, output.size) });
             }

@@ -13,7 +13,7 @@ use super::submitted_task::TaskSpec;
 use super::watch::{Jobs, Watcher};
 use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
 use cwm_core::{locked, plural};
-use cwm_engine::{BatchExecutor, Cancel, Executor, RunEvent, Start, Task, Update, UpdateSender};
+use cwm_engine::{ActionRequest, BatchExecutor, Cancel, Executor, RunEvent, Start, Update, UpdateSender};
 use cwm_store::Store;
 
 /// Carries out actions as batch jobs.
@@ -50,8 +50,8 @@ impl SlurmExecutor {
     }
 
     /// Writes the action file of a task.
-    fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::Error> {
-        let Task { cell, mut action, options, needs, device, time, .. } = task;
+    fn prepare(&self, task: ActionRequest) -> Result<TaskSpec, cwm_core::Error> {
+        let ActionRequest { cell, mut action, options, needs, device, time, .. } = task;
         let limit = options.time.map(|limit| limit + AttemptOptions::grace(limit) + JOB_OVERHEAD);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
@@ -65,7 +65,7 @@ impl SlurmExecutor {
 const JOB_OVERHEAD: Duration = Duration::from_secs(60);
 
 impl Executor for SlurmExecutor {
-    fn start(&mut self, queue: &mut BTreeMap<usize, Task>) -> Vec<Start> {
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start> {
         let open = locked(&self.jobs).open.len();
         let free = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());

@@ -49,7 +49,7 @@ pub struct NewOutput {
 pub enum OutputContent {
     /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
     Local(PathBuf),
-    /// A file from outside, referenced in place.
+    /// An external file, referenced in place.
     External(FileFingerprint),
     /// An output of another action, passed on: it is in the store, and nothing is copied.
     InStore(OutputRecord),
@@ -169,7 +169,7 @@ impl Store {
         Ok(place)
     }
 
-    /// Makes the reference to a file from outside.
+    /// Makes the reference to an external file.
     pub fn reference(&self, path: &Path) -> ExternalReference {
         let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
         // Only the root in common: the two will not be moved together.

@@ -55,7 +55,7 @@ impl Store {
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
-    /// As [`Store::missing_or_corrupt`], or an operation on the disk fails.
+    /// As [`Store::missing_or_damaged`], or an operation on the disk fails.
     pub fn quarantine_changed(&self, output: &OutputRecord, digests: &DigestCache) -> Result<()> {
         let found = self.missing_or_damaged_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_damaged(&damage).map(drop))
@@ -94,7 +94,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
+    /// Returns the objects of the output `name` that are missing or damaged; only the manifest, if it is among them.
     fn missing_or_damaged_objects(
         &self,
         name: &str,
@@ -129,7 +129,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the path of a file from outside that still has the recorded content.
+    /// Returns the path of an external file that still has the recorded content.
     pub(super) fn find_external(&self, output: &OutputRecord, digests: &DigestCache) -> Result<Option<PathBuf>> {
         let Some(ExternalReference { path, from_store }) = &output.external else { return Ok(None) };
         // Its own path, and the one as far from the store as that was.

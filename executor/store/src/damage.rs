@@ -1,7 +1,7 @@
 //! Damage: objects whose content does not have the digest that names them, and the quarantine for everything that is found damaged.
 //!
 //! An object that bears its [seal](super::mtime_seal), and of which nothing was set since its result was recorded, was
-//! not written since it was stored. Any other is hashed before it is read, as a file from outside, and its digest is
+//! not written since it was stored. Any other is hashed before it is read, as an external file, and its digest is
 //! cached as those are.
 
 use std::fmt;
@@ -105,7 +105,7 @@ impl Store {
         })
     }
 
-    /// Locks the replacing and quarantining of objects and trees, so that a corrupt one is not replaced by an intact one just
+    /// Locks the replacing and quarantining of objects and trees, so that a damaged one is not replaced by an intact one just
     /// before it is moved away. Nothing is locked where there is none yet.
     pub(super) fn lock_replacing(&self, object: &Path) -> Result<Option<File>> {
         if fs::symlink_metadata(object).is_err() {
@@ -114,7 +114,7 @@ impl Store {
         locks::wait_for(&self.lock_path("objects")).map(Some)
     }
 
-    /// Moves a corrupt object to the quarantine, if the store can be written; returns nothing if another file is in its place by
+    /// Moves a damaged object to the quarantine, if the store can be written; returns nothing if another file is in its place by
     /// now.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use cwm_core::{Digest, FileError, read_regular_file};
 
 /// Hashes a file that no other process writes: mapped into memory, on all cores of the current rayon pool.
 ///
-/// Not for files from outside: one that is cut short while it is mapped would kill the process
+/// Not for external files: one that is cut short while it is mapped would kill the process
 /// ([`crate::external_files`] reads those).
 ///
 /// # Errors

@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Returns the bytes of a result's record for a remote: those of its file, but without paths of this machine, which the record
-    /// of a file from outside has.
+    /// of an external file has.
     ///
     /// # Errors
     /// It is not recorded any more, or cannot be read.

@@ -1,7 +1,7 @@
 //! Snapshots of outputs, which show that nobody changed them while a stage read them.
 //!
 //! Read-only modes stop slips, not an owner who gives the right back, and not root. So the process that runs a stage compares
-//! snapshots of its inputs before and after. Nothing is hashed but young files from outside.
+//! snapshots of its inputs before and after. Nothing is hashed but young external files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +73,7 @@ impl Store {
     /// change shows in the next snapshot.
     ///
     /// # Errors
-    /// An object is missing or corrupt, or a system call fails.
+    /// An object is missing or damaged, or a system call fails.
     pub fn verify_intact(&self, snapshot: &OutputSnapshot, digests: &DigestCache) -> Result<()> {
         for digest in snapshot.objects.keys() {
             let path = self.object_path(digest);

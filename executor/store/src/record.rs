@@ -68,7 +68,7 @@ pub struct OutputRecord {
     pub shape: OutputShape,
     /// Its format.
     pub format: Format,
-    /// The path of a file from outside, which is referenced in place.
+    /// The path of an external file, which is referenced in place.
     #[serde(default, alias = "outside", skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalReference>,
 }
@@ -120,7 +120,7 @@ impl From<Shape> for OutputShape {
     }
 }
 
-/// The path of a file from outside.
+/// The path of an external file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalReference {
     /// Absolute, when it was recorded.

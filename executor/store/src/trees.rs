@@ -18,7 +18,7 @@ use cwm_core::files::{Result, TEMPORARY};
 use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {
-    /// Returns the path at which an output can be read: its object, its tree of links, or the file from outside.
+    /// Returns the path at which an output can be read: its object, its tree of links, or the external file.
     ///
     /// A tree that is missing is made first, and one that was changed is replaced. The files in it are symbolic links: use
     /// `fs::metadata`, not the folder entry's own type. [`Store::missing`] checks the objects that they point to.

@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde_json::json;
 
 use crate::cli::InitArguments;
-use crate::output::print_answer;
+use crate::output::print_result;
 use cwm_core::{Error, shell_quote};
 use cwm_pipeline::schema;
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &InitArguments) -> Result<(), Error> {
         let list = if write_new(&path, &text)? { &mut written } else { &mut existing };
         list.push(path.display().to_string());
     }
-    print_answer(&json!({ "written": written, "kept": existing }), || written.join("\n"))?;
+    print_result(&json!({ "written": written, "kept": existing }), || written.join("\n"))?;
     for file in existing {
         let advice = match file.ends_with(".gitignore") {
             true => format!("; add /artifacts/ and {exported} to it"),

@@ -2,7 +2,7 @@
 
 use cwm_contract::{DeviceChoice, DeviceInfo};
 
-use crate::output::{columns, print_answer};
+use crate::output::{columns, print_result};
 use crate::registry::require_model_tools;
 use cwm_core::Error;
 
@@ -12,7 +12,7 @@ use cwm_core::Error;
 /// This build has no models.
 pub fn run() -> Result<(), Error> {
     let devices = require_model_tools()?.devices();
-    print_answer(&devices, || table(&devices))
+    print_result(&devices, || table(&devices))
 }
 
 /// Returns the reason why `device` cannot be used on this machine. None means that it can, or that this build has no models.

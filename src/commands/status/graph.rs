@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::{GraphNotation, StatusArguments};
 use crate::locate::pipeline_file;
-use crate::output::{columns, print, print_answer, reject_json_with};
+use crate::output::{columns, print, print_result, reject_json_with};
 use cwm_core::{Error, ExitCode};
 use cwm_engine::sources;
 use cwm_pipeline::plan::{self, Plan};
@@ -46,7 +46,7 @@ pub fn run(arguments: &StatusArguments, notation: GraphNotation) -> Result<ExitC
     let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;
     let nodes = nodes(&plan, arguments.verbose);
     match notation {
-        GraphNotation::Text => print_answer(&nodes, || text(&nodes))?,
+        GraphNotation::Text => print_result(&nodes, || text(&nodes))?,
         GraphNotation::Mermaid => print(&mermaid(&nodes))?,
         GraphNotation::Dot => print(&dot(&nodes))?,
     }

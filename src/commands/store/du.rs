@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
-use crate::output::{columns, print_answer};
+use crate::output::{columns, print_result};
 use crate::workspace::SkippedRecordsWarning;
 use cwm_core::{Error, plural};
 use cwm_gc::{StageUsage, Usage};
@@ -30,7 +30,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<(), Error> {
     }
     usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));
     let answer = json!({ "format": FORMAT, "bytes": usage.bytes(), "usage": usage });
-    print_answer(&answer, || text(&usage, arguments.stages.is_empty()))
+    print_result(&answer, || text(&usage, arguments.stages.is_empty()))
 }
 
 fn text(usage: &Usage, with_total: bool) -> String {
@@ -47,7 +47,7 @@ fn text(usage: &Usage, with_total: bool) -> String {
     if with_total {
         let parts = [
             (usage.unnamed_bytes, "content that no record names"),
-            (usage.source_bytes, "from outside"),
+            (usage.source_bytes, "external"),
             (usage.record_bytes, "records"),
             (usage.other_bytes, "temporary, in quarantine or garbage"),
         ];

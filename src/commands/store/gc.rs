@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::adapters::SLURM_JOBS;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
-use crate::output::{columns, print_answer, print_note};
+use crate::output::{columns, print_note, print_result};
 use cwm_core::{Error, list_some, plural};
 use cwm_gc::{GcOptions, GcReport, Retention};
 use cwm_store::Store;
@@ -41,7 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
         let _shared = store.lock_shared(|owner| eprintln!("waiting for the store: {owner}"))?;
         cwm_gc::plan(&store, &SLURM_JOBS, options, now)?
     };
-    print_answer(&plan.report, || text(&plan.report, plan.is_empty(), arguments))
+    print_result(&plan.report, || text(&plan.report, plan.is_empty(), arguments))
 }
 
 /// Names the processes that a collection may wait for, as far as they are known.
@@ -96,7 +96,7 @@ fn why(retention: Retention, bytes: u64) -> String {
     let bytes = amount::format_bytes(bytes);
     match retention {
         Retention::Root => format!("{bytes} that roots name"),
-        Retention::Source => format!("{bytes} from outside"),
+        Retention::Source => format!("{bytes} external"),
         Retention::Recent => format!("{bytes} used lately"),
         Retention::Free => format!("{bytes} within `--max-size`"),
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::LsArguments;
 use crate::commands::locked_results::{LockedResult, locked_results};
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{columns, print_answer, print_warnings};
+use crate::output::{columns, print_result, print_warnings};
 use crate::workspace::{SkippedRecordsWarning, warn_about_tags};
 use cwm_core::{Digest, Error, Key, OutputDigests, list_some};
 use cwm_gc::{selection, tags};
@@ -102,7 +102,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
     for result in &listed {
         rows.extend(rows_of(result, &store, &files, &runs, &tags)?);
     }
-    print_answer(&rows, || text(&rows, arguments.all))
+    print_result(&rows, || text(&rows, arguments.all))
 }
 
 /// The name of a run or tag, and the results that it names.

@@ -9,7 +9,7 @@ use crate::cli::VerifyArguments;
 use crate::commands::locked_results::{lock_of_run, locked_records};
 use crate::hints;
 use crate::locate::{open_existing_store, pipeline_file};
-use crate::output::{is_json, print_answer, print_note};
+use crate::output::{is_json, print_note, print_result};
 use cwm_core::{Error, ExitCode, plural, shell_quote};
 use cwm_gc::selection;
 use cwm_pipeline::plan::set_values;
@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         store.verify(Some(&results), progress)?
     };
     bar.finish_and_clear();
-    print_answer(&report, || text(&report))?;
+    print_result(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
         let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
         print_note(&format!("hint: `cwm run{stages}` computes it again"));
@@ -58,7 +58,7 @@ fn text(report: &VerifyReport) -> String {
     let findings = report.findings.iter().map(|finding| format!("{finding}\n"));
     let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
     let outcome = match report.findings.len() as u64 {
-        0 => "all sound".to_owned(),
+        0 => "all intact".to_owned(),
         count => plural(count, "finding", "findings"),
     };
     let (objects, size) = (plural(report.objects, "object", "objects"), amount::format_bytes(report.bytes));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::Transfer;
-use crate::cli::{Output, TransferArguments};
+use crate::cli::{OutputStyle, TransferArguments};
 use crate::events::progress_sink;
 use crate::workspace::Workspace;
 use cwm_action::source_key::has_unpinned_url;
@@ -21,7 +21,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
     let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, false)?;
-    let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose, workspace.labels())]);
+    let mut sinks = EventSinks(vec![progress_sink(OutputStyle::Auto, arguments.verbose, workspace.labels())]);
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;
     let needed = workspace.plan.ancestors(&chosen);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::Transfer;
-use crate::cli::{Output, PushArguments};
+use crate::cli::{OutputStyle, PushArguments};
 use crate::events::progress_sink;
 use crate::workspace::Workspace;
 use cwm_core::{ExitCode, Result, plural};
@@ -23,7 +23,7 @@ pub fn run(store: Option<&Path>, PushArguments { transfer: mut arguments, force 
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = workspace.plan.select_all(&arguments.words)?;
     let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut sinks = EventSinks(vec![progress_sink(Output::Auto, arguments.verbose, workspace.labels())]);
+    let mut sinks = EventSinks(vec![progress_sink(OutputStyle::Auto, arguments.verbose, workspace.labels())]);
     let _lock = workspace.lock_shared(&mut sinks)?;
     let cache_status = workspace.cache_status()?;
     let absent = chosen.iter().filter(|index| cache_status.record(**index).is_none()).count();

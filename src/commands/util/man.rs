@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use serde_json::json;
 
 use crate::cli::Cli;
-use crate::output::print_answer;
+use crate::output::print_result;
 use cwm_core::Error;
 
 /// Runs `cwm util man`: writes `cwm.1` and `cwm-COMMAND.1` of each command and of each in a group, and prints their paths.
@@ -26,5 +26,5 @@ pub fn run(folder: &Path) -> Result<(), Error> {
         let path = Man::new(command).source(source).manual("cwm").generate_to(folder).map_err(refused)?;
         written.push(path.display().to_string());
     }
-    print_answer(&json!({ "written": written }), || written.join("\n"))
+    print_result(&json!({ "written": written }), || written.join("\n"))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use cwm_contract::{Context, Failure};
-use cwm_inside::autoencoder::{Measures, OnDevice, ReconstructionSums, TrainedAutoencoder};
+use cwm_inside::autoencoder::{DeviceAutoencoder, Measures, ReconstructionSums, TrainedAutoencoder};
 use cwm_inside::{Batch, Model};
 use cwm_models::Precision;
 use cwm_models::sites::{Edit, Sites};
@@ -61,7 +61,7 @@ impl Measurement<'_> {
         precision: Precision,
     ) -> Result<(f64, Vec<SiteMeasures>), Failure> {
         let games = self.games(games, most)?;
-        let autoencoders: Vec<(usize, Arc<OnDevice>)> =
+        let autoencoders: Vec<(usize, Arc<DeviceAutoencoder>)> =
             trained.iter().map(|(site, trained)| (*site, Arc::new(trained.on(self.device, precision)))).collect();
         self.context.activity("measuring reconstructions");
         let (loss, sums) = self.plain(&games, &autoencoders, trained)?;
@@ -104,7 +104,7 @@ impl Measurement<'_> {
     fn plain(
         &self,
         games: &[TestGame],
-        autoencoders: &[(usize, Arc<OnDevice>)],
+        autoencoders: &[(usize, Arc<DeviceAutoencoder>)],
         trained: &[(usize, TrainedAutoencoder)],
     ) -> Result<(LossSum, Vec<ReconstructionSums>), Failure> {
         let width = self.model.width();

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use cwm_inside::Batch;
-use cwm_inside::autoencoder::OnDevice;
+use cwm_inside::autoencoder::DeviceAutoencoder;
 use cwm_models::sites::Change;
 
 /// The replacement of one site's stream.
 #[derive(Clone)]
 pub enum Replacement {
     /// The reconstruction of it by an autoencoder.
-    Reconstructed(Arc<OnDevice>),
+    Reconstructed(Arc<DeviceAutoencoder>),
     /// One row [width] everywhere.
     Row(Box<Tensor<1>>),
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwm_chess::{Game, GameColumns, Games};
 use cwm_contract::Failure;
 use cwm_evaluations::Evaluation;
-use cwm_player::GameSoFar;
+use cwm_player::GamePrefix;
 use cwm_policy::inputs::characters::MoveText;
 use cwm_policy::replay::{check_position, replay};
 use shakmaty::{Chess, Move};
@@ -102,8 +102,8 @@ impl ReplayedGame {
     }
 
     /// The game up to ply `t`.
-    pub fn until(&self, t: usize) -> GameSoFar {
-        let mut game = GameSoFar::default();
+    pub fn until(&self, t: usize) -> GamePrefix {
+        let mut game = GamePrefix::default();
         self.moves[..t].iter().for_each(|&played| game.push(played));
         game
     }

@@ -2,7 +2,7 @@
 
 use cwm_contract::{Context, Failure};
 use cwm_evaluations::{Evaluation, Evaluations};
-use cwm_player::GameSoFar;
+use cwm_player::GamePrefix;
 use cwm_policy::actions::legal_actions;
 use cwm_policy::inputs::board::Board;
 use cwm_policy::inputs::{characters, moves, prompt};
@@ -19,7 +19,7 @@ pub struct Position {
     /// The board as the evaluations write it.
     pub board: Board,
     /// The game before it, if the games are given.
-    pub game: Option<GameSoFar>,
+    pub game: Option<GamePrefix>,
     /// Number of legal moves.
     pub legal_moves: u16,
     /// The best move, by its id.

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, TensorData};
 use cwm_inside::Rows;
-use cwm_inside::autoencoder::OnDevice;
+use cwm_inside::autoencoder::DeviceAutoencoder;
 use cwm_models::device;
 
 /// The form in which a linear probe reads the rows of a layer.
@@ -12,7 +12,7 @@ pub enum Form {
     /// Latents of an autoencoder, encoded on the CPU.
     Latents {
         /// The autoencoder.
-        autoencoder: Box<OnDevice>,
+        autoencoder: Box<DeviceAutoencoder>,
         /// The number of its latents.
         latents: usize,
     },

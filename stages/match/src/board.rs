@@ -1,7 +1,7 @@
 //! A game in progress, as each kind of player needs it.
 
 use cwm_game::GameState;
-use cwm_player::GameSoFar;
+use cwm_player::GamePrefix;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move};
 
@@ -11,7 +11,7 @@ pub struct Board {
     /// The state, for the end of the game and repetitions.
     pub state: GameState,
     /// The game as models read it.
-    pub game: GameSoFar,
+    pub game: GamePrefix,
     /// The moves as engines read them.
     pub uci_moves: Vec<UciMove>,
 }

@@ -39,7 +39,7 @@ fn input_from_a_pipe_is_identified_by_its_content() {
     let shown: serde_json::Value = serde_json::from_str(&well(plain)).expect("JSON");
     assert!(shown[0]["outputs"]["pgn"]["external"].is_null(), "{shown}");
     std::fs::remove_file(context.path("x.pgn")).unwrap();
-    assert!(well(context.cwm(&["store", "verify"])).contains("all sound"));
+    assert!(well(context.cwm(&["store", "verify"])).contains("all intact"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::cluster::{Cluster, QUICK, ended, events, signal, warned};
 use crate::context::{Context, Run};
 
-/// A stage that reads files from outside, a folder, a matrix, a stage that runs with the run, and its dependent.
+/// A stage that reads external files, a folder, a matrix, a stage that runs with the run, and its dependent.
 const CHAIN: &str = r#"
 cwm: 1
 stages:
@@ -98,7 +98,7 @@ fn jobs_pull_what_they_read_and_push_what_they_made() {
             assert!(there.contains(&digest), "{cell}");
         }
         let outside = blake3::hash(b"abc and more\n").to_hex().to_string();
-        assert!(there.contains(&outside) && !here.contains(&outside), "a file from outside goes to the remote alone");
+        assert!(there.contains(&outside) && !here.contains(&outside), "an external file goes to the remote alone");
         assert_eq!(context.path("scratch").is_dir(), !more.is_empty());
 
         let status = cluster.cwm(&["status"]).stdout;

@@ -70,7 +70,7 @@ pub struct HeadsSetting {
     pub setting: &'static str,
     /// The option of ours.
     pub option: &'static str,
-    /// All that is said of it, each value once: several contradict each other.
+    /// The values that the file has for it, each once: several contradict each other.
     pub values: Vec<String>,
 }
 

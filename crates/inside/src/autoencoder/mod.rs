@@ -11,7 +11,7 @@ mod unit_columns;
 pub use files::{Description, SiteDescription, file_name};
 pub use measures::{Measures, ReconstructionSums};
 pub use network::{Autoencoder, Loss};
-pub use trained::{OnDevice, TrainedAutoencoder};
+pub use trained::{DeviceAutoencoder, TrainedAutoencoder};
 pub use unit_columns::{project_gradient, set_unit_columns};
 
 #[cfg(test)]

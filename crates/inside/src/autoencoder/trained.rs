@@ -19,7 +19,7 @@ pub struct TrainedAutoencoder {
 
 /// A trained autoencoder on a device, for passes over rows as they are in the stream.
 #[derive(Debug)]
-pub struct OnDevice {
+pub struct DeviceAutoencoder {
     autoencoder: Autoencoder,
     weights: DeviceWeights<'static>,
     scale: f64,
@@ -36,8 +36,8 @@ impl TrainedAutoencoder {
     }
 
     /// Copies it to a device. Its products round operands to `precision`.
-    pub fn on(&self, device: &Device, precision: Precision) -> OnDevice {
-        OnDevice {
+    pub fn on(&self, device: &Device, precision: Precision) -> DeviceAutoencoder {
+        DeviceAutoencoder {
             autoencoder: self.autoencoder.clone(),
             weights: DeviceWeights::owned(&self.weights, device).with_precision(precision),
             scale: f64::from(self.scale),
@@ -45,7 +45,7 @@ impl TrainedAutoencoder {
     }
 }
 
-impl OnDevice {
+impl DeviceAutoencoder {
     /// The latents [rows, latents] of rows of the stream [rows, width].
     pub fn latents(&self, rows: Tensor<2>) -> Tensor<2> {
         let pass = ForwardPass::evaluation(&self.weights);

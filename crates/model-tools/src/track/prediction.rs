@@ -70,7 +70,7 @@ pub fn predict(logits: &[f32], truth: &[u8; LABELS]) -> BoardPrediction {
     }
 }
 
-/// The class with the largest logit, the first of equals, and the share that each class has of the belief.
+/// The class with the largest logit, the first of equals, and the probability of each class.
 pub fn distribution(logits: &[f32]) -> (u8, Vec<f64>) {
     let mut best = 0;
     for (class, &logit) in logits.iter().enumerate() {

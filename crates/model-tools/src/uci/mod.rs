@@ -5,7 +5,7 @@ use std::io::BufRead;
 use cwm_contract::{Failure, UciRequest};
 use cwm_game::GameStream;
 use cwm_models::device;
-use cwm_player::{GameSoFar, PlayRules, Player};
+use cwm_player::{GamePrefix, PlayRules, Player};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
@@ -29,7 +29,7 @@ pub fn serve(request: &UciRequest, input: &mut dyn BufRead, report: &mut Report<
         let mut engine = Engine {
             player,
             rules: PlayRules { attempts, temperature: None },
-            game: Ok(GameSoFar::default()),
+            game: Ok(GamePrefix::default()),
             random: random(),
             held: None,
         };
@@ -50,14 +50,14 @@ fn random() -> GameStream {
 }
 
 /// The game of a command `position`, or why there is none.
-fn game(fen: Option<Fen>, moves: &[UciMove]) -> Result<GameSoFar, String> {
+fn game(fen: Option<Fen>, moves: &[UciMove]) -> Result<GamePrefix, String> {
     let start = match fen {
         Some(fen) => {
             fen.into_position(CastlingMode::Standard).map_err(|error| format!("the position is wrong: {error}"))?
         }
         None => Chess::default(),
     };
-    let mut game = GameSoFar::new(start);
+    let mut game = GamePrefix::new(start);
     for word in moves {
         let played = word.to_move(game.position());
         game.push(played.map_err(|_| format!("the move {word} of the last position is not legal"))?);
@@ -69,7 +69,7 @@ struct Engine {
     player: Player,
     rules: PlayRules,
     /// The game of the last `position`; or why there is none.
-    game: Result<GameSoFar, String>,
+    game: Result<GamePrefix, String>,
     random: GameStream,
     /// The answer to a search that ends with `stop` or `ponderhit` alone.
     held: Option<UciMessage>,
@@ -96,7 +96,7 @@ impl Engine {
             }
             (Some("isready"), _) => report(&UciMessage::ReadyOk.to_string())?,
             (Some("ucinewgame"), _) => {
-                self.game = Ok(GameSoFar::default());
+                self.game = Ok(GamePrefix::default());
                 self.random = random();
             }
             (Some("position"), Some(UciMessage::Position { fen, moves, .. })) => {

@@ -9,7 +9,7 @@ use super::*;
 
 #[test]
 fn a_long_game_leaves_no_room_for_an_answer() {
-    let mut game = GameSoFar::default();
+    let mut game = GamePrefix::default();
     let knights =
         [(Square::G1, Square::F3), (Square::G8, Square::F6), (Square::F3, Square::G1), (Square::F6, Square::G8)];
     let mut turns = knights.into_iter().cycle();
@@ -34,7 +34,7 @@ fn forms_of_games_need_a_game_from_its_beginning() {
         "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1".parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
     let board = Board::of(&position).unwrap();
     let best = legal_actions(&position)[0];
-    let game = GameSoFar::new(position);
+    let game = GamePrefix::new(position);
     for form in Form::ALL {
         let player = player(form);
         let of_game = matches!(form, Form::Characters | Form::Moves);

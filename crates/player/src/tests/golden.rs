@@ -158,7 +158,7 @@ fn text_of_a_game_is_golden_up_to_each_of_its_moves() {
         let line: Value = serde_json::from_str(line).unwrap();
         let tokens: Vec<u16> = serde_json::from_value(line["tokens"].clone()).unwrap();
         let answers: Vec<[usize; 2]> = serde_json::from_value(line["answers"].clone()).unwrap();
-        let mut game = GameSoFar::default();
+        let mut game = GamePrefix::default();
         for [begin, end] in answers {
             let text = &line["text"].as_str().unwrap()[begin..end];
             let MoveReading::Legal(best) = read(game.position(), Form::Characters.notation(), text) else {

@@ -92,7 +92,7 @@ fn what_is_kept_of_games_changes_no_answer() {
     let mut varied = game(41);
     varied.push(*varied.position().legal_moves().last().unwrap());
     // Games that grow, that are taken back, that part late, and others in between.
-    let mut games: Vec<GameSoFar> = [60, 61, 62, 40, 0, 41, 63].map(game).into();
+    let mut games: Vec<GamePrefix> = [60, 61, 62, 40, 0, 41, 63].map(game).into();
     games.insert(5, varied);
     for form in Form::ALL {
         let warm = player(form);

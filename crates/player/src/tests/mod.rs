@@ -27,8 +27,8 @@ fn open(folder: &Path) -> Result<Player, Failure> {
 }
 
 /// A game of so many plies, each the legal move at a place that varies.
-fn game(plies: usize) -> GameSoFar {
-    let mut game = GameSoFar::default();
+fn game(plies: usize) -> GamePrefix {
+    let mut game = GamePrefix::default();
     for ply in 0..plies {
         let legal = game.position().legal_moves();
         game.push(legal[ply * 7 % legal.len()]);
@@ -37,7 +37,7 @@ fn game(plies: usize) -> GameSoFar {
 }
 
 /// A question of a game, with one of its legal moves as the right answer.
-fn question(player: &Player, game: &GameSoFar, place: usize) -> Question {
+fn question(player: &Player, game: &GamePrefix, place: usize) -> Question {
     let board = Board::of(game.position()).unwrap();
     let legal = legal_actions(game.position());
     player.question(&board, Some(game), legal[place % legal.len()]).unwrap()

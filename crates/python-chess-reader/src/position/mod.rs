@@ -57,7 +57,7 @@ pub struct Move {
 
 /// python-chess refuses to play a move on this board, with an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unplayable;
+pub struct UnplayableMove;
 
 impl Move {
     /// Passing.

@@ -3,20 +3,20 @@
 use shakmaty::attacks::king_attacks;
 use shakmaty::{Color, File, Rank, Role, Square};
 
-use super::{Move, Position, Unplayable, Variant, backrank, bit};
+use super::{Move, Position, UnplayableMove, Variant, backrank, bit};
 
 impl Position {
     /// Plays a move. It need not be legal: the piece on its origin becomes one of the side to move.
     ///
     /// # Errors
     /// There is no such piece, on the board or in hand. The position is then of no use.
-    pub fn play(&mut self, played: Move) -> Result<(), Unplayable> {
+    pub fn play(&mut self, played: Move) -> Result<(), UnplayableMove> {
         let mover = self.turn;
         self.play_by_all_rules(self.rook_move(played))?;
         match (self.variant, played.drop) {
             (Variant::Crazyhouse, Some(role)) => {
                 let held = self.pockets.get_mut(mover).get_mut(role);
-                *held = held.checked_sub(1).ok_or(Unplayable)?;
+                *held = held.checked_sub(1).ok_or(UnplayableMove)?;
             }
             (Variant::ThreeCheck, _) if self.checkers().any() => {
                 let left = self.checks.get_mut(mover);
@@ -28,7 +28,7 @@ impl Position {
     }
 
     /// Plays a move that castles by going to the rook.
-    fn play_by_all_rules(&mut self, played: Move) -> Result<(), Unplayable> {
+    fn play_by_all_rules(&mut self, played: Move) -> Result<(), UnplayableMove> {
         let color = self.turn;
         self.castling = self.clean_castling();
         self.played = true;
@@ -44,7 +44,7 @@ impl Position {
         Ok(())
     }
 
-    fn move_piece(&mut self, played: Move, ep_square: Option<Square>) -> Result<(), Unplayable> {
+    fn move_piece(&mut self, played: Move, ep_square: Option<Square>) -> Result<(), UnplayableMove> {
         let Move { from, to, promotion, .. } = played;
         let color = self.turn;
         let touched = bit(from) ^ bit(to);
@@ -52,7 +52,7 @@ impl Position {
             self.halfmoves = 0;
         }
         let was_promoted = self.promoted.contains(from);
-        let mut role = self.remove(from).ok_or(Unplayable)?;
+        let mut role = self.remove(from).ok_or(UnplayableMove)?;
         let mut captured = self.board.role_at(to);
         self.drop_rights(role, was_promoted, captured, from, to);
         if role == Role::Pawn {
@@ -127,7 +127,7 @@ impl Position {
 
 /// Returns the square of the pawn that is captured by going to `to`. A FEN may name any square; below the board python-chess
 /// counts from its end, above there is nothing.
-fn square_behind(to: Square, color: Color) -> Result<Square, Unplayable> {
+fn square_behind(to: Square, color: Color) -> Result<Square, UnplayableMove> {
     let square = to.to_u32() as i32 + if color == Color::White { -8 } else { 8 };
-    if square >= 64 { Err(Unplayable) } else { Ok(Square::new((square & 63) as u32)) }
+    if square >= 64 { Err(UnplayableMove) } else { Ok(Square::new((square & 63) as u32)) }
 }

@@ -32,7 +32,7 @@ trait Arrays: Debug {
     fn weights(&self) -> DeviceWeights<'static>;
 
     /// Adds the gradient of a micro-batch to the sum.
-    fn add(&mut self, slopes: DeviceGradients);
+    fn add(&mut self, gradients: DeviceGradients);
 
     /// Sets the gradient's sum to zero.
     fn clear_gradient(&mut self);
@@ -124,8 +124,8 @@ impl DeviceTrainer {
     }
 
     /// Adds the gradient of a micro-batch.
-    pub fn add(&mut self, slopes: DeviceGradients) {
-        self.arrays.add(slopes);
+    pub fn add(&mut self, gradients: DeviceGradients) {
+        self.arrays.add(gradients);
     }
 
     /// L2 norm of the gradient's sum; not finite if one of its values is not. It waits for the device.

@@ -102,7 +102,7 @@ impl FileError {
     pub fn kind(&self) -> FileErrorKind {
         match self {
             FileError::Io { operation, cause, .. } => match cause.kind() {
-                // A file from outside that we may not read is no problem of the store.
+                // An external file that we may not read is no problem of the store.
                 io::ErrorKind::PermissionDenied if READING.contains(operation) => FileErrorKind::System,
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileErrorKind::DiskFull,
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => FileErrorKind::ReadOnly,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::executor::{BatchExecutor, Executor, Start, Task};
+use crate::executor::{ActionRequest, BatchExecutor, Executor, Start};
 use crate::local::LocalExecutor;
 use crate::lookup::RunInputs;
 use crate::machine::Machine;
@@ -13,7 +13,7 @@ pub struct Executors {
     /// All executors, this machine first.
     pub all: Vec<Box<dyn Executor>>,
     /// The actions that are not started, by executor and by cell.
-    queues: Vec<BTreeMap<usize, Task>>,
+    queues: Vec<BTreeMap<usize, ActionRequest>>,
     of_cell: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Executors {
     }
 
     /// Queues an action. It starts when its executor has the resources.
-    pub fn submit(&mut self, task: Task) {
+    pub fn submit(&mut self, task: ActionRequest) {
         self.queues[self.of_cell[task.cell]].insert(task.cell, task);
     }
 

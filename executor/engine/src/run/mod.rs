@@ -20,7 +20,7 @@ use cwm_contract::Label;
 
 use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{Cancel, Start, Task};
+use crate::executor::{ActionRequest, Cancel, Start};
 use crate::lookup::RunInputs;
 use crate::retry::max_attempts;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
@@ -268,7 +268,7 @@ impl Engine<'_> {
         };
         let (needs, device) = needs_of(planned, self.options.device);
         self.inputs.store.create()?;
-        let task = Task { cell, action, options, needs, device, time: planned.settings.time };
+        let task = ActionRequest { cell, action, options, needs, device, time: planned.settings.time };
         if is_remote {
             self.upload_inputs(task)
         } else {

@@ -136,7 +136,7 @@ impl Engine<'_> {
         let candidates = store.candidates(key, Some(outputs))?;
         // Under one URL there may be many, one after the other.
         let is_unpinned = candidates.first().is_some_and(|first| source_key::has_unpinned_url(&first.components));
-        // A file from outside that lies elsewhere now makes another record of the same result.
+        // An external file that lies elsewhere now makes another record of the same result.
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
         if different.len() > 1 && !is_unpinned {
             self.sinks.warn(format!(

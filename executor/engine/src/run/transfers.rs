@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cwm_contract::Label;
 
 use super::Engine;
-use crate::executor::Task;
+use crate::executor::ActionRequest;
 use crate::fetch::{RemoteTransfers, UploadItem};
 use crate::scheduler::Event;
 use crate::update::{FetchFailure, UpdateSender, UploadId};
@@ -32,7 +32,7 @@ pub struct Transfers {
     present: HashSet<UploadId>,
     uploading: HashMap<UploadId, PendingUpload>,
     /// Jobs that are submitted when their inputs are uploaded.
-    pub waiting_for_uploads: BTreeMap<usize, Task>,
+    pub waiting_for_uploads: BTreeMap<usize, ActionRequest>,
 }
 
 /// An item that is being uploaded.
@@ -91,7 +91,7 @@ impl Transfers {
 
 impl Engine<'_> {
     /// Uploads the inputs of a job, and submits it when the remote has all of them.
-    pub(super) fn upload_inputs(&mut self, task: Task) {
+    pub(super) fn upload_inputs(&mut self, task: ActionRequest) {
         let (reader, key, label) = (task.cell, task.action.key, self.label(task.cell));
         for file in task.action.external_files() {
             self.transfers.upload(reader, reader, label.clone(), key, UploadItem::File(file.clone()));
@@ -151,7 +151,7 @@ impl Engine<'_> {
                     self.guard.wanted.insert(cell);
                     self.on(Event::FilesLost(cell));
                 }
-                // Those that read a file from outside.
+                // Those that read an external file.
                 for reader in waiting {
                     if self.transfers.waiting_for_uploads.contains_key(&reader) {
                         self.on(Event::FilesLost(reader));

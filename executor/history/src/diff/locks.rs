@@ -37,7 +37,7 @@ impl LockDifference {
         loop {
             let is_from_source =
                 |cause: &Cause| matches!(cause, Cause::Input { source, .. } if sources.contains(&source[..]));
-            let follows = |cell: &&ChangedCell| !cell.root && cell.causes.iter().all(is_from_source);
+            let follows = |cell: &&ChangedCell| !cell.changed_directly && cell.causes.iter().all(is_from_source);
             let labels = self.changed.iter().filter(follows).map(|cell| cell.label.as_str());
             let more: BTreeSet<&str> = labels.filter(|label| !found.contains(label)).collect();
             if more.is_empty() {
@@ -60,7 +60,7 @@ pub struct ChangedCell {
     /// True if it made the same bytes all the same.
     pub same_outputs: bool,
     /// True if it changed by itself: not only because cells changed that it reads.
-    pub root: bool,
+    pub changed_directly: bool,
     /// The causes; none where a record is missing, or where the key is the same and the bytes are not.
     pub causes: Vec<Cause>,
     /// The keys whose records are not in the store.
@@ -95,7 +95,7 @@ pub fn differ(old: &LockFile, new: &LockFile, store: &Store, plan: Option<&Plan>
             old: before.key,
             new: now.key,
             same_outputs: before.outputs == now.outputs,
-            root: true,
+            changed_directly: true,
             causes: Vec::new(),
             unknown: Vec::new(),
         };
@@ -103,7 +103,7 @@ pub fn differ(old: &LockFile, new: &LockFile, store: &Store, plan: Option<&Plan>
             match (comparison.record(before)?, comparison.record(now)?) {
                 (Some(was), Some(is)) => {
                     changed.causes = comparison.causes(&was, &is, planned.get(*label).copied())?;
-                    changed.root = !changed.causes.iter().all(follows);
+                    changed.changed_directly = !changed.causes.iter().all(follows);
                 }
                 (was, is) => {
                     changed.unknown.extend(was.is_none().then_some(before.key));
@@ -113,7 +113,7 @@ pub fn differ(old: &LockFile, new: &LockFile, store: &Store, plan: Option<&Plan>
         }
         found.changed.push(changed);
     }
-    found.changed.sort_by_key(|changed| !changed.root);
+    found.changed.sort_by_key(|changed| !changed.changed_directly);
     Ok(found)
 }
 

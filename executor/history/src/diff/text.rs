@@ -19,7 +19,7 @@ impl LockDifference {
     /// then the counts.
     pub fn text(&self) -> String {
         let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
-            self.changed.iter().partition(|cell| cell.root);
+            self.changed.iter().partition(|cell| cell.changed_directly);
         let mut text = section("changed directly", roots.iter().map(|cell| (&cell.label, why_changed(cell))));
         let by_others = self.changed_by_others();
         let count = by_others.len();

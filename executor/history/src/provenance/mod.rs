@@ -148,7 +148,7 @@ struct CellProvenance {
     pub made: serde_json::Value,
 }
 
-/// One artifact that a cell read: another's output, or a file from outside.
+/// One artifact that a cell read: another's output, or an external file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct InputProvenance {
     /// The cell that made it.
@@ -157,7 +157,7 @@ struct InputProvenance {
     /// The output of that cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The file from outside.
+    /// The external file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Digest of its content; None if the cell is a source, which is known by its content.

@@ -53,7 +53,7 @@ fn public_text(text: &str, disclosure: Disclosure) -> String {
     if is_path { file(Path::new(path), disclosure) } else { path.to_owned() }
 }
 
-/// Returns the name of a file from outside, or with [`Disclosure::Full`] its path.
+/// Returns the name of an external file, or with [`Disclosure::Full`] its path.
 pub fn file(path: &Path, disclosure: Disclosure) -> String {
     match (disclosure, path.file_name()) {
         (Disclosure::Full, _) => path.to_string_lossy().into_owned(),

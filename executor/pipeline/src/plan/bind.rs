@@ -178,7 +178,7 @@ fn kind_name(stage: &StageSpec) -> &str {
 fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Slot]) -> Diagnostic {
     let names = inputs.iter().map(|input| input.name.as_str());
     let hint = if name.text == "file" {
-        Some("a file from outside is given to an input by name: `from: { input: { file: path } }`".into())
+        Some("an external file is given to an input by name: `from: { input: { file: path } }`".into())
     } else {
         suggest(&name.text, "inputs", names).or(Some("it has no inputs".into()))
     };

@@ -1,4 +1,4 @@
-//! Finds the files from outside that a plan reads.
+//! Finds the external files that a plan reads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use cwm_core::{Diagnostic, Diagnostics, Place};
 const IN_PLACE_OF_A_FOLDER: &str = "name a file; where several are taken, a list of files; for all files in a folder, a command \
                                     has `deps: [\"FOLDER/**\"]`";
 
-/// A file from outside, where a plan names it.
+/// An external file, where a plan names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReference {
     pub place: Place,
@@ -28,7 +28,7 @@ pub struct FileReference {
 }
 
 impl Plan {
-    /// Returns every file from outside that these cells name as an input, a parameter or a dependency, with its place.
+    /// Returns every external file that these cells name as an input, a parameter or a dependency, with its place.
     pub fn external_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
         let mut add = |path: PathBuf, reference: FileReference| {

@@ -114,7 +114,7 @@ impl Planner<'_> {
     }
 }
 
-/// Returns the label of a file from outside: its name, without characters that a label cannot hold.
+/// Returns the label of an external file: its name, without characters that a label cannot hold.
 fn file_label(path: &Path) -> Label {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     Label::stage(name.replace(|c: char| c.is_control() || "[],=".contains(c), "_"))

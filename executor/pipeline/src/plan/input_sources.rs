@@ -15,7 +15,7 @@ use cwm_core::{Place, SpannedStr, escape_controls};
 pub enum InputSource {
     /// A reference.
     Reference(Rc<Reference>),
-    /// A file from outside, absolute, and the place of its path.
+    /// An external file, absolute, and the place of its path.
     File(PathBuf, Place),
 }
 

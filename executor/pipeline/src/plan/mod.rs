@@ -197,7 +197,7 @@ pub enum ArtifactOrigin {
         /// The output.
         port: String,
     },
-    /// A file from outside, absolute.
+    /// An external file, absolute.
     File(PathBuf),
 }
 

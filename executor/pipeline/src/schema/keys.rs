@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Deserialize)]
 pub struct YamlKey {
     pub name: String,
-    pub about: String,
+    pub description: String,
     pub schema: Value,
 }
 
@@ -25,7 +25,7 @@ pub struct Keys {
     /// Keys of a command alone.
     pub command: Vec<YamlKey>,
     /// The description of a command, which is no stage of a crate.
-    pub about_command: String,
+    pub command_description: String,
     /// `from` and `with` of a command.
     pub command_properties: Map<String, Value>,
     /// The definitions to which stages of all kinds refer.

@@ -17,7 +17,7 @@ Every key of a pipeline file and every kind of stage, as this program declares t
 pub fn markdown(registry: &Registry) -> String {
     let mut page = HEAD.to_owned();
     page += "\n## Keys of the file\n\n| key | holds |\n|---|---|\n";
-    KEYS.file.iter().for_each(|key| page += &format!("| `{}` | {} |\n", key.name, cell(&key.about)));
+    KEYS.file.iter().for_each(|key| page += &format!("| `{}` | {} |\n", key.name, cell(&key.description)));
     page += "\n## Keys of a stage\n\n| key | holds |\n|---|---|\n";
     page += "| `stage` | Its kind: one of those below. |\n";
     page += "| `from` | Its inputs: a reference (`corpus`, `tokens.train`, `model[size=d32/l1]`) or a list of them; or a map from input to \
@@ -29,17 +29,17 @@ pub fn markdown(registry: &Registry) -> String {
         (&KEYS.command, "Of a `command`. "),
     ];
     for (keys, whose) in groups {
-        keys.iter().for_each(|key| page += &format!("| `{}` | {whose}{} |\n", key.name, cell(&key.about)));
+        keys.iter().for_each(|key| page += &format!("| `{}` | {whose}{} |\n", key.name, cell(&key.description)));
     }
     page += "\n## Stages\n\n| kind | what it does |\n|---|---|\n";
     for stage in registry.iter() {
         page += &format!("| [`{0}`](#{0}) | {1} |\n", stage.kind(), cell(stage.description()));
     }
-    let about_command = &KEYS.about_command;
-    page += &format!("| [`command`](#command) | {} |\n", cell(about_command));
+    let command_description = &KEYS.command_description;
+    page += &format!("| [`command`](#command) | {} |\n", cell(command_description));
     registry.iter().for_each(|stage| page += &of_kind(stage));
     page += &format!(
-        "\n## command\n\n{about_command}\n\n**Parameters**\n\n| name | type | default | meaning |\n|---|---|---|---|\n"
+        "\n## command\n\n{command_description}\n\n**Parameters**\n\n| name | type | default | meaning |\n|---|---|---|---|\n"
     );
     let with = &KEYS.command_properties["with"];
     let about = |schema: &serde_json::Value| cell(schema["description"].as_str().unwrap_or_default());

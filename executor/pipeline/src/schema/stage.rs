@@ -31,7 +31,7 @@ pub fn command() -> Value {
     let mut properties = shared(COMMAND);
     properties.extend(KEYS.command_properties.clone());
     properties.extend(of_keys(&KEYS.command));
-    described_stage(&KEYS.about_command, &["stage", "with"], properties)
+    described_stage(&KEYS.command_description, &["stage", "with"], properties)
 }
 
 fn described_stage(about: &str, required: &[&str], properties: Map<String, Value>) -> Value {
@@ -52,7 +52,7 @@ fn shared(kind: &str) -> Map<String, Value> {
 
 /// Returns the schemas of these keys.
 pub fn of_keys(keys: &[YamlKey]) -> Map<String, Value> {
-    keys.iter().map(|key| (key.name.clone(), described(key.schema.clone(), &key.about))).collect()
+    keys.iter().map(|key| (key.name.clone(), described(key.schema.clone(), &key.description))).collect()
 }
 
 /// Returns a schema with a description, which a reference cannot have in the same map.

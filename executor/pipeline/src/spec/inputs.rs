@@ -16,7 +16,7 @@ pub struct InputSpec {
 /// One source of an input.
 #[derive(Clone, Debug)]
 pub struct SourceSpec {
-    /// A reference such as `split.train`, or the path of a file from outside.
+    /// A reference such as `split.train`, or the path of an external file.
     pub text: Node,
     /// True for a file.
     pub is_file: bool,

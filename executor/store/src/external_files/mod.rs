@@ -1,4 +1,4 @@
-//! Files from outside: PGN that a user has, scripts that a command depends on. Referenced in place, never copied.
+//! External files: PGN that a user has, scripts that a command depends on. Referenced in place, never copied.
 //!
 //! This module depends on paths and digests, not on plans or stages. The digest of a file that did not change is
 //! not computed again: it is cached by path and [`Stat`] in one file, whose loss costs only time.
@@ -28,7 +28,7 @@ type Entries = BTreeMap<PathBuf, FileFingerprint>;
 /// Bytes read at once: enough for all cores to hash at a time.
 const BLOCK: usize = 4 << 20;
 
-/// The digests of files from outside, shared between threads. A second look at a file is cheap.
+/// The digests of external files, shared between threads. A second look at a file is cheap.
 pub struct DigestCache {
     /// The file of the cache, if it has one.
     cache: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Files from outside change, and must not be believed too soon.
+//! External files change, and must not be believed too soon.
 
 use std::fs;
 use std::path::{Path, PathBuf};

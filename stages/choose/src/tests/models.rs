@@ -1,5 +1,5 @@
 use cwm_models::device;
-use cwm_player::{GameSoFar, Player};
+use cwm_player::{GamePrefix, Player};
 use cwm_policy::actions::{action_of, legal_actions};
 use cwm_policy::inputs::board::Board;
 
@@ -23,7 +23,7 @@ fn rows_are_what_the_player_answers_in_the_positions_of_the_evaluations() {
         for (record, row) in rows.iter().enumerate() {
             let t = row.t.unwrap() as usize;
             let moves = &games[row.game.unwrap() as usize];
-            let mut game = GameSoFar::default();
+            let mut game = GamePrefix::default();
             moves[..t].iter().for_each(|&plain| game.push(cwm_encoding::legal(game.position(), plain).unwrap()));
             let board = Board::of(game.position()).unwrap();
             let question = player.question(&board, Some(&game), action_of(moves[t]).unwrap()).unwrap();

@@ -4,7 +4,7 @@ use cwm_encoding::{LABELS, LOGITS};
 use cwm_models::heads::labels::{MicroBatch, PositionScore, SPANS};
 use cwm_models::{DeviceWeights, ForwardPass, Network};
 
-/// The labels of a position that are not right, in their order, each with the class that is believed in its place; none
+/// The labels of a position that are not right, in their order, each with the class that is predicted in its place; none
 /// if one of its logits is NaN.
 pub type WrongLabels = Vec<(u8, Option<u8>)>;
 
@@ -16,7 +16,7 @@ pub fn wrong_labels(predicted: &[u8], labels: &[u8]) -> WrongLabels {
 }
 
 /// The labels of a position whose bits in its score, `right`, are not set, each with the class that `logits` [1878]
-/// believe in place of that in `labels` [75]: the largest of the other classes, the first where several are.
+/// predict in place of that in `labels` [75]: the largest of the other classes, the first where several are.
 ///
 /// If the score was made of these logits this is their arg-max. A device that does not repeat itself to the last
 /// digit may find the truth the largest after all; the bits count, so that boards and scores never disagree.

@@ -57,8 +57,8 @@ impl Arrays for DecomposedArrays {
         DeviceWeights::on_device(&self.layout, &self.weights, &self.device)
     }
 
-    fn add(&mut self, slopes: DeviceGradients) {
-        let DeviceGradients { mut dense, embedding_rows } = slopes;
+    fn add(&mut self, gradients: DeviceGradients) {
+        let DeviceGradients { mut dense, embedding_rows } = gradients;
         let mut embedding_rows: Vec<_> = embedding_rows.into_iter().map(Some).collect();
         let mut parts = Vec::with_capacity(dense.len());
         for (index, declared) in self.layout.parameters().iter().enumerate() {
@@ -70,8 +70,8 @@ impl Arrays for DecomposedArrays {
             let of_rows = of_this.filter_map(Option::take).map(|SparseRowGradients { rows, ids, .. }| {
                 sum_by_token(rows, &ids, declared.shape[0], padding).flatten(0, 1)
             });
-            let slopes = dense[index].take().into_iter().chain(of_rows).reduce(|sum, slopes| sum + slopes);
-            parts.push(slopes.unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)));
+            let gradients = dense[index].take().into_iter().chain(of_rows).reduce(|sum, gradients| sum + gradients);
+            parts.push(gradients.unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)));
         }
         let gradient = Tensor::cat(parts, 0);
         self.gradient = Some(match self.gradient.take() {

@@ -97,18 +97,18 @@ impl Arrays for GpuArrays {
         DeviceWeights::of_parts(&self.layout, |index| self.weights.part(self.places.range(index)), &self.device)
     }
 
-    fn add(&mut self, slopes: DeviceGradients) {
+    fn add(&mut self, gradients: DeviceGradients) {
         let (gpu, add) = (&self.gpu, self.has_gradient);
         let mut written = vec![false; self.layout.parameters().len()];
         let mut parts = Vec::new();
-        for (index, slope) in slopes.dense.into_iter().enumerate() {
+        for (index, slope) in gradients.dense.into_iter().enumerate() {
             if let Some(slope) = slope {
                 written[index] = true;
                 parts.push((Array::from(slope), self.places.range(index).start));
             }
         }
         gather(gpu, parts, &self.gradient, add);
-        for rows in slopes.embedding_rows {
+        for rows in gradients.embedding_rows {
             let declared = &self.layout.parameters()[rows.parameter];
             let [tokens, width] = [declared.shape[0], declared.shape[1]];
             let left_out = match declared.role {
