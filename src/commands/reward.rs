@@ -17,8 +17,7 @@ use cwm_core::Error;
 /// There are no such items, or they are not graded; or this build cannot do it.
 pub fn run(store: Option<&Path>, arguments: &RewardArguments) -> Result<(), Error> {
     reject_json_with("reward")?;
-    let rewards =
-        reward_server().ok_or_else(|| not_compiled_in("this build of cwm cannot compute rewards", "reward"))?;
+    let rewards = reward_server().ok_or_else(|| not_compiled_in("this build of cwm has no rewards", "reward"))?;
     let request = RewardRequest {
         items: checkpoint::find(store, &arguments.items, &arguments.pipeline, &ITEMS)?,
         reading: arguments.reading.clone(),

@@ -40,9 +40,8 @@ pub fn failures(
     // The numbers of the cells that were skipped because of each.
     let mut behind: HashMap<&Label, Vec<usize>> = HashMap::new();
     for (number, cell) in skipped.iter().enumerate() {
-        iter::once(&cell.because)
-            .chain(&cell.failed_later)
-            .for_each(|label| behind.entry(label).or_default().push(number));
+        let labels = iter::once(&cell.because).chain(&cell.failed_later);
+        labels.for_each(|label| behind.entry(label).or_default().push(number));
     }
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
     for (Group { values, .. }, row) in groups.iter().zip(table.lines()) {

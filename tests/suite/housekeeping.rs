@@ -141,7 +141,7 @@ stages:
     let mut gc_told = String::new();
     let mut stderr = std::io::BufReader::new(gc.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut gc_told).unwrap();
-    assert!(gc_told.contains("waiting for processes that use the store: `"), "{gc_told}");
+    assert!(gc_told.contains("waiting for users of the store: `"), "{gc_told}");
     fs::write(&gate, "").unwrap();
     assert!(run.wait().unwrap().success());
     assert!(gc.wait().unwrap().success());

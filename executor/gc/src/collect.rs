@@ -128,7 +128,7 @@ impl GcPlan {
         self.report.stages =
             stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
         self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-        self.report.retained_by_reason = retained_by_reason(inventory, reach, &eviction.content);
+        self.report.retained_by_reason = retained(inventory, reach, &eviction.content);
         self.garbage = eviction.garbage();
     }
 
@@ -189,11 +189,7 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn retained_by_reason(
-    inventory: &Inventory,
-    reach: &Reachability,
-    evicted: &HashSet<Digest>,
-) -> BTreeMap<Retention, u64> {
+fn retained(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
     for (entry, retention) in inventory.records.iter().zip(&reach.retention) {

@@ -57,7 +57,7 @@ impl Store {
     /// # Errors
     /// As [`Store::missing_or_damaged`], or an operation on the disk fails.
     pub fn quarantine_changed(&self, output: &OutputRecord, digests: &DigestCache) -> Result<()> {
-        let found = self.missing_or_damaged_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
+        let found = self.incomplete_objects("", output, Check::Seal(digests, i64::MAX))?.into_iter();
         found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_damaged(&damage).map(drop))
     }
 
@@ -65,7 +65,7 @@ impl Store {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             if output.external.is_none() {
-                missing.extend(self.missing_or_damaged_objects(name, output, check)?);
+                missing.extend(self.incomplete_objects(name, output, check)?);
                 continue;
             }
             let is_stored = self.object_size(&output.digest)? == Some(output.size);
@@ -95,12 +95,7 @@ impl Store {
     }
 
     /// Returns the objects of the output `name` that are missing or damaged; only the manifest, if it is among them.
-    fn missing_or_damaged_objects(
-        &self,
-        name: &str,
-        output: &OutputRecord,
-        check: Check,
-    ) -> Result<Vec<MissingContent>> {
+    fn incomplete_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
         let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, damage };
         let objects: BTreeMap<Digest, u64> = match &output.shape {
             OutputShape::File { .. } => BTreeMap::from([(output.digest, output.size)]),

@@ -92,11 +92,7 @@ impl Store {
         let contents: Contents = own.chain(added_contents).collect();
         if contents.contains_key(EXPORT_LIST) {
             let problem = format!("would hold a file named `{EXPORT_LIST}` of its own");
-            return Err(FileError::rejected(
-                &destination,
-                problem,
-                "that name is reserved for cwm; have the stage use another",
-            ));
+            return Err(FileError::rejected(&destination, problem, "that name is reserved: the stage needs another"));
         }
         self.export_folder(&destination, Some(&contents), |folder| {
             for (name, (digest, _)) in &contents {
@@ -277,9 +273,7 @@ impl ExportList {
         let bytes = FileError::optional(read_regular_file(path).map_err(FileError::io("read", path)))?;
         let Some(bytes) = bytes else { return Ok(ExportList::default()) };
         let list = serde_json::from_slice(&bytes).ok().filter(|list: &ExportList| list.cwm_export == LIST_FORMAT);
-        list.ok_or_else(|| {
-            FileError::rejected(path, "is not a list of exported files in a format of this cwm", MOVE_IT)
-        })
+        list.ok_or_else(|| FileError::rejected(path, "is not a list of exported files of this version", MOVE_IT))
     }
 
     /// Writes the list into the folder of an export.

@@ -34,9 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<(), Error> {
     let now = Timestamp::now();
     let plan = if arguments.delete && store.exists() {
         let users = users(&store)?;
-        cwm_gc::collect(&store, &SLURM_JOBS, options, now, || {
-            eprintln!("waiting for processes that use the store{users}")
-        })?
+        cwm_gc::collect(&store, &SLURM_JOBS, options, now, || eprintln!("waiting for users of the store{users}"))?
     } else {
         let _shared = store.lock_shared(|owner| eprintln!("waiting for the store: {owner}"))?;
         cwm_gc::plan(&store, &SLURM_JOBS, options, now)?
