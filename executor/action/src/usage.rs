@@ -18,7 +18,7 @@ impl ResourceUsageTimer {
         ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now() }
     }
 
-    /// Returns the run_info of the action until now. `is_resumed` is true if it resumed from a checkpoint.
+    /// Returns the time, machine, user and cost of the action so far. `is_resumed` is true if it resumed from a checkpoint.
     pub fn stop(&self, action: &ActionFile, computed_on: Option<&str>, is_resumed: bool) -> RunInfo {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));

@@ -15,7 +15,7 @@ use cwm_store::{Inventory, LARGEST_MANIFEST, Manifest, RecordEntry, Store};
 pub enum Retention {
     /// A root names it.
     Root,
-    /// The result was fetched from outside or recorded from a file: to make it again is costly or impossible.
+    /// The content is external, fetched or recorded from a file: to make it again is costly or impossible.
     Source,
     /// The result was made or used lately.
     Recent,

@@ -37,7 +37,7 @@ pub struct Usage {
     pub content_bytes: u64,
     /// Bytes of content that no record names.
     pub unnamed_bytes: u64,
-    /// Bytes of content that was fetched from outside or recorded from files.
+    /// Bytes of external content: fetched, or recorded from files.
     pub source_bytes: u64,
     /// Bytes of records.
     pub record_bytes: u64,

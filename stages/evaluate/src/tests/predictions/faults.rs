@@ -10,7 +10,7 @@ fn every_fault_is_an_error_in_words() {
     let folder = folder.path();
     dataset(folder, &games());
     let path = folder.join("predictions");
-    let told = |change: &dyn Fn(&mut Vec<PredictionRow>)| {
+    let message_after = |change: &dyn Fn(&mut Vec<PredictionRow>)| {
         let mut rows = prediction_rows();
         change(&mut rows);
         plain(&path, &rows);
@@ -18,7 +18,7 @@ fn every_fault_is_an_error_in_words() {
         assert_eq!(failure.kind, FailureKind::Input);
         failure.message
     };
-    let check = |change: &dyn Fn(&mut Vec<PredictionRow>), message: &str| assert_eq!(told(change), message);
+    let check = |change: &dyn Fn(&mut Vec<PredictionRow>), message: &str| assert_eq!(message_after(change), message);
     // 9 games of 31, 28, 25, 22, 19, 31, 28, 25 and 22 positions.
     check(
         &|rows| rows.retain(|row| row.game != 2 && !(row.game == 1 && row.t == 5)),
@@ -47,11 +47,11 @@ fn files_of_another_form_are_refused_in_words() {
     let (folder, rows) = (folder.path(), prediction_rows());
     dataset(folder, &games());
     let path = folder.join("predictions");
-    let told = |columns: Vec<(&str, ArrayRef)>| {
+    let message_after = |columns: Vec<(&str, ArrayRef)>| {
         write(&path, columns, None);
         score(folder, 1, &[]).err().expect("a failure").message
     };
-    let check = |columns: Vec<(&str, ArrayRef)>, message: &str| assert_eq!(told(columns), message);
+    let check = |columns: Vec<(&str, ArrayRef)>, message: &str| assert_eq!(message_after(columns), message);
     let (id, t, labels) = (|| ("id", ids(&rows)), || ("t", times(&rows)), || ("labels", fixed(&rows)));
     check(vec![t(), labels()], "the predictions have no column `id` and none `game`; they have `t`, `labels`");
     check(vec![id(), labels()], "the predictions have no column `t`; they have `id`, `labels`");
