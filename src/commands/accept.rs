@@ -24,7 +24,7 @@ const MAX_CELLS: usize = 8;
 
 /// The changes, as `--json` prints them.
 #[derive(Default, Serialize)]
-struct Answer {
+struct AcceptOutput {
     /// Changes of code that were accepted just now, with `--list` all of them, with `--undo` those that were taken back.
     changes: Vec<Change>,
     /// The cells whose results do not stay, with the reason.
@@ -71,7 +71,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     let cells = workspace.plan.select_all(&arguments.stages)?;
     let answer = if arguments.list {
-        Answer { changes: workspace.accepted.changes().map(Change::of).collect(), ..Answer::default() }
+        AcceptOutput { changes: workspace.accepted.changes().map(Change::of).collect(), ..AcceptOutput::default() }
     } else if arguments.undo {
         undo(&workspace, &cells)?
     } else {
@@ -91,7 +91,7 @@ impl Change {
 }
 
 /// Takes back all that lets older results stand for those of today's code of these cells.
-fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
+fn undo(workspace: &Workspace, cells: &[usize]) -> Result<AcceptOutput, Error> {
     let mut changes: BTreeMap<String, Change> = BTreeMap::new();
     for index in cells {
         let cell = &workspace.plan.cells[*index];
@@ -106,12 +106,12 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
             .hint("`cwm accept --list` lists what was accepted"));
     }
     workspace.accepted.save(Vec::new(), &changes.keys().cloned().collect::<Vec<_>>())?;
-    Ok(Answer { changes: changes.into_values().collect(), ..Answer::default() })
+    Ok(AcceptOutput { changes: changes.into_values().collect(), ..AcceptOutput::default() })
 }
 
 /// Accepts the changes of the code of these cells. The keys of cells downstream are known only once those upstream are
 /// accepted, so this repeats until nothing more is accepted.
-fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<Answer, Error> {
+fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArguments) -> Result<AcceptOutput, Error> {
     let mut changes: Vec<Change> = Vec::new();
     let mut probes = ProbeRunner::default();
     let (rejected, commands, open) = loop {
@@ -183,7 +183,7 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
         }
     }
     workspace.accepted.save(changes.iter().map(|change| change.entry.clone()).collect(), &[])?;
-    Ok(Answer { changes, rejected, commands })
+    Ok(AcceptOutput { changes, rejected, commands })
 }
 
 /// Returns a hint for each command whose previous results can be kept.
@@ -192,7 +192,7 @@ fn hints(commands: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
     commands.values().map(hint)
 }
 
-fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
+fn text(answer: &AcceptOutput, arguments: &AcceptArguments) -> String {
     let mut text = String::new();
     let verb = match (arguments.list, arguments.undo) {
         (true, _) => "",

@@ -17,7 +17,7 @@ use operand::{Operand, ProjectPaths};
 
 /// The difference, as `--json` prints it.
 #[derive(Serialize)]
-struct Answer {
+struct DiffOutput {
     format: u32,
     old: String,
     new: String,
@@ -25,12 +25,12 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<LockDifference>,
     /// The reports that both lock files have; one, if two reports were named.
-    reports: Vec<ReportAnswer>,
+    reports: Vec<ReportComparison>,
 }
 
 /// The comparison of a report that both have.
 #[derive(Serialize)]
-struct ReportAnswer {
+struct ReportComparison {
     /// Its cell and output.
     name: String,
     /// The reason why it was not compared.
@@ -69,21 +69,21 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
                 Operand::Lock(lock) => reports::single_report(name, &lock, &places.store()?),
             };
             let difference = compare(&tables(&old_name, old)?, &tables(&new_name, new)?, tolerance);
-            (None, vec![ReportAnswer { name: String::new(), not_compared: None, difference: Some(difference) }])
+            (None, vec![ReportComparison { name: String::new(), not_compared: None, difference: Some(difference) }])
         }
     };
-    let answer = Answer { format: FORMAT, old: old_name, new: new_name, cells, reports };
+    let answer = DiffOutput { format: FORMAT, old: old_name, new: new_name, cells, reports };
     print_result(&answer, || text(&answer))?;
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }
 
 /// Returns true if nothing differs. A report that was not compared is of a cell that differs.
-fn is_same(answer: &Answer) -> bool {
+fn is_same(answer: &DiffOutput) -> bool {
     let reports = answer.reports.iter().filter_map(|report| report.difference.as_ref());
     answer.cells.as_ref().is_none_or(LockDifference::is_empty) && reports.into_iter().all(ReportDifference::is_empty)
 }
 
-fn text(answer: &Answer) -> String {
+fn text(answer: &DiffOutput) -> String {
     let mut text = format!("{} -> {}\n", answer.old, answer.new);
     text += &answer.cells.as_ref().map(LockDifference::text).unwrap_or_default();
     for report in &answer.reports {

@@ -1,7 +1,7 @@
 //! Questions to a model behind a server: what is asked, what is not asked again, and where the server's key is not.
 
 use crate::context::{Context, Run, finish};
-use crate::fault_server::{Answer, Server, empty};
+use crate::fault_server::{Response, Server, empty};
 
 const KEY: &str = "sk-key-of-this-test-0123456789";
 
@@ -21,7 +21,7 @@ pub fn server_with(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> S
             );
             let head =
                 format!("HTTP/1.1 200 OK\r\nX-Key: {}\r\n", request.authorization.as_deref().unwrap_or_default());
-            Answer { head, body: body.into_bytes(), stalls: false, repeats: false }
+            Response { head, body: body.into_bytes(), stalls: false, repeats: false }
         }
     })
 }

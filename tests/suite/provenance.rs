@@ -65,8 +65,8 @@ fn provenance_lists_how_every_upstream_cell_was_computed() {
     assert_eq!((&one["output"], &one["digest"]), (&Value::from("out"), &data["outputs"]["out"]["digest"]));
     assert_eq!(report["inputs"]["deps"][0]["file"], "make.sh");
     assert_eq!((&data["stage"], &data["parameters"]["n"]), (&Value::from("command"), &Value::from(1)));
-    assert!(data["given"].as_array().expect("names").contains(&Value::from("n")), "{data}");
-    assert_eq!(data["made"]["cores"], 1);
+    assert!(data["explicit"].as_array().expect("names").contains(&Value::from("n")), "{data}");
+    assert_eq!(data["run_info"]["cores"], 1);
     assert_eq!(
         reported["machines"].as_array().map(Vec::len),
         Some(1),
@@ -74,7 +74,7 @@ fn provenance_lists_how_every_upstream_cell_was_computed() {
         reported["machines"]
     );
     for field in ["seconds", "cpu_seconds", "peak_memory_bytes"] {
-        assert!(data["made"][field].is_number(), "{data}");
+        assert!(data["run_info"][field].is_number(), "{data}");
     }
     assert_eq!(
         (&reported["stages"][0]["name"], &reported["stages"][0]["cells"]),
@@ -119,9 +119,9 @@ fn private_fields_are_left_out_on_request_and_secrets_always() {
     }
     let reported = provenance(&context, "exported");
     let data = &reported["cells"]["data[which=plain]"];
-    assert_eq!(data["made"].get("by"), None);
+    assert_eq!(data["run_info"].get("by"), None);
     assert_eq!(
-        (&reported["machines"][0]["name"], &data["made"]["on"]),
+        (&reported["machines"][0]["name"], &data["run_info"]["on"]),
         (&Value::from("machine 1"), &Value::from("machine 1"))
     );
     assert_eq!(data["inputs"]["text"][0]["file"], "in.txt");
@@ -133,7 +133,7 @@ fn private_fields_are_left_out_on_request_and_secrets_always() {
     assert!(!context.read("full/provenance.json").contains("open-sesame"));
     let reported = provenance(&context, "full");
     let data = &reported["cells"]["data[which=plain]"];
-    assert!(data["made"]["by"].is_string() && reported["machines"][0]["name"] != "machine 1", "{reported}");
+    assert!(data["run_info"]["by"].is_string() && reported["machines"][0]["name"] != "machine 1", "{reported}");
     assert_eq!(
         (&data["parameters"]["place"], &data["parameters"]["env TOKEN"]),
         (&Value::from("/srv/ada/private.txt"), &Value::from("(secret)"))

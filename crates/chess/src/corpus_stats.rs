@@ -1,4 +1,4 @@
-//! The account of what a stage that makes games kept and left out: its outputs `counts` and `faults`.
+//! The account of what a stage that makes games kept and dropped: its outputs `counts` and `faults`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -71,7 +71,7 @@ impl<R: DropReason> CorpusStats<R> {
         self.count_dropped(reason);
         self.faults += 1;
         if self.faults <= MAX_LOGGED {
-            context.log(format!("left out {message}"));
+            context.log(format!("dropped {message}"));
         }
         let mut entry: BTreeMap<&str, Value> = place.into_iter().collect();
         entry.insert("reason", json!(reason.name()));
@@ -86,7 +86,7 @@ impl<R: DropReason> CorpusStats<R> {
         self.list.flush().map_err(|error| Failure::io("write", &self.path, error))?;
         fs::write(counts, self.counts(kind)).map_err(|error| Failure::io("write", counts, error))?;
         if self.faults > MAX_LOGGED {
-            context.log(format!("left out {} more, all of which the output `faults` names", self.faults - MAX_LOGGED));
+            context.log(format!("dropped {} more, all of which the output `faults` names", self.faults - MAX_LOGGED));
         }
         for (&reason, &games) in &self.dropped {
             context.log(format!("dropped for {}: {games}", reason.name()));

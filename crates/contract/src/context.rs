@@ -11,9 +11,9 @@ use crate::{
     DeviceChoice, ExpectedChecksum, Failure, FetchRequest, FetchResult, Label, Parameters, Secret, Type, Values,
 };
 
-/// Everything that defines one piece of work, in files and plain values.
+/// One execution of a stage, in files and plain values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Task {
+pub struct Invocation {
     /// All parameters, normalised, with defaults; paths absolute.
     pub values: Values,
     /// Input files by input name, each group sorted by label, each list in its order. Read-only.
@@ -137,7 +137,7 @@ impl Cancellation {
 
 /// The interface of a running stage to the executor.
 pub struct Context {
-    task: Task,
+    invocation: Invocation,
     reporter: Box<dyn Reporter>,
     cancellation: Cancellation,
     /// Declared secrets: environment variable and public value by parameter name.
@@ -148,7 +148,12 @@ pub struct Context {
 
 impl Context {
     /// Creates the context of one run of `stage`.
-    pub fn new(stage: &dyn crate::Stage, task: Task, reporter: Box<dyn Reporter>, cancellation: Cancellation) -> Self {
+    pub fn new(
+        stage: &dyn crate::Stage,
+        invocation: Invocation,
+        reporter: Box<dyn Reporter>,
+        cancellation: Cancellation,
+    ) -> Self {
         let secrets = stage
             .parameters()
             .into_iter()
@@ -157,7 +162,7 @@ impl Context {
                 _ => None,
             })
             .collect();
-        Context { task, reporter, cancellation, secrets, last: Mutex::new(None) }
+        Context { invocation, reporter, cancellation, secrets, last: Mutex::new(None) }
     }
 
     /// Reads the parameters.
@@ -165,7 +170,7 @@ impl Context {
     /// # Errors
     /// Never for values that the executor has checked.
     pub fn parameters<P: Parameters>(&self) -> Result<P, Failure> {
-        P::read(&self.task.values)
+        P::read(&self.invocation.values)
             .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))
     }
 
@@ -184,7 +189,7 @@ impl Context {
 
     /// Returns all artifacts of an input: a group sorted by label, a list in its order.
     pub fn group(&self, name: &str) -> &[GroupInput] {
-        self.task.inputs.get(name).map_or(&[], Vec::as_slice)
+        self.invocation.inputs.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the path of the output `name`. The stage creates the file or folder.
@@ -192,7 +197,7 @@ impl Context {
     /// # Errors
     /// The stage did not declare such an output, or its optional input is not given.
     pub fn output(&self, name: &str) -> Result<&Path, Failure> {
-        self.task
+        self.invocation
             .outputs
             .get(name)
             .map(PathBuf::as_path)
@@ -201,7 +206,7 @@ impl Context {
 
     /// Returns true if the output `name` is expected.
     pub fn has_output(&self, name: &str) -> bool {
-        self.task.outputs.contains_key(name)
+        self.invocation.outputs.contains_key(name)
     }
 
     /// Declares that the output `name` is identical to the file or folder `path`. An input, or a file given as a
@@ -214,30 +219,30 @@ impl Context {
 
     /// Returns a folder for scratch files; empty at the start, deleted at the end.
     pub fn temporary(&self) -> &Path {
-        &self.task.temporary
+        &self.invocation.temporary
     }
 
     /// Returns the folder of checkpoints, which survives interruption. It may hold those of an interrupted run of the
     /// same key. An output that grows while the stage runs lies here too, under its name and extension, so that it can
     /// be followed.
     pub fn checkpoint_dir(&self) -> &Path {
-        &self.task.checkpoint_dir
+        &self.invocation.checkpoint_dir
     }
 
     /// Cores this stage may keep busy.
     pub fn cores(&self) -> usize {
-        self.task.resources.cores.max(1)
+        self.invocation.resources.cores.max(1)
     }
 
     /// The share of the machine.
     pub fn resources(&self) -> &Resources {
-        &self.task.resources
+        &self.invocation.resources
     }
 
     /// Returns the device to compute on. It is part of no key, so a stage that uses it ([`crate::Stage::uses_devices`])
     /// gives the same result on each device, but for rounding.
     pub fn device(&self) -> DeviceChoice {
-        self.task.resources.device
+        self.invocation.resources.device
     }
 
     /// Reports the device that it computes on, which is recorded and logged.
@@ -256,7 +261,7 @@ impl Context {
             .secrets
             .get(parameter)
             .ok_or_else(|| Failure::internal(format!("`{parameter}` is not declared as a secret")))?;
-        let file = self.task.values.get(parameter).and_then(|value| value.as_text()).map(PathBuf::from);
+        let file = self.invocation.values.get(parameter).and_then(|value| value.as_text()).map(PathBuf::from);
         Ok(Secret::resolve(file.as_deref(), env, public)?.0)
     }
 
@@ -291,7 +296,7 @@ impl Context {
 
     /// Returns the checksum that `fetch` must have, if one is known.
     pub fn expected_checksum(&self, fetch: &FetchRequest) -> Option<&ExpectedChecksum> {
-        self.task.expected.iter().find(|expected| expected.fetch == *fetch)
+        self.invocation.expected.iter().find(|expected| expected.fetch == *fetch)
     }
 
     /// Reports a fetch whose content was verified; it is stored in the action's record.

@@ -32,7 +32,7 @@ pub mod testing;
 mod value;
 
 pub use atomic_file::write_atomically;
-pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
+pub use context::{Cancellation, Context, Event, GroupInput, Invocation, Reporter, Resources};
 pub use device::{DeviceChoice, DeviceInfo};
 pub use failure::{Failure, FailureKind};
 pub use fetch::{ExpectedChecksum, ExternalSource, FetchRequest, FetchResult, Origin};

@@ -34,7 +34,7 @@ pub struct Comparison {
     /// All quantities that were compared, at least one; or the failure.
     pub result: Result<Vec<Quantity>, Failure>,
     /// Parts that such a file may hold and this one does not, so that they were not compared; each with the reason.
-    pub left_out: Vec<String>,
+    pub not_compared: Vec<String>,
     /// Assumptions, and parts of the file that are not understood.
     pub notes: Vec<String>,
 }
@@ -114,7 +114,7 @@ impl Comparison {
             "path": self.path.to_string_lossy(),
             "outcome": self.outcome(),
             "subject": self.subject,
-            "left_out": self.left_out,
+            "not_compared": self.not_compared,
             "notes": self.notes,
         });
         match &self.result {
@@ -157,8 +157,8 @@ impl fmt::Display for Comparison {
         if beyond > 1 {
             write!(f, "; beyond are {beyond} of {} quantities", quantities.len())?;
         }
-        if !self.left_out.is_empty() {
-            write!(f, "; not compared: {}", self.left_out.join("; "))?;
+        if !self.not_compared.is_empty() {
+            write!(f, "; not compared: {}", self.not_compared.join("; "))?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ mod tests {
             path: "x/mamba2-tiny.safetensors".into(),
             subject: None,
             result: Ok(of_tolerance.iter().enumerate().map(quantity).collect()),
-            left_out: Vec::new(),
+            not_compared: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn the_line_names_the_largest_relative_difference_where_it_is_another_and_what_was_not_compared() {
         let mut comparison = comparison(&[0.02, 0.5, 0.1]);
-        comparison.left_out = vec!["mid., grad. (not in the file)".into(), "fp64_loss (not in its manifest)".into()];
+        comparison.not_compared =
+            vec!["mid., grad. (not in the file)".into(), "fp64_loss (not in its manifest)".into()];
         let quantities = comparison.result.as_mut().unwrap();
         quantities[2].largest = Difference { relative: 3e-2, place: "[7]".into(), ..quantities[2].largest.clone() };
         assert_eq!(
@@ -236,7 +237,7 @@ mod tests {
              (not in its manifest)"
         );
         let object = comparison.to_json();
-        assert_eq!(object["left_out"][1], "fp64_loss (not in its manifest)");
+        assert_eq!(object["not_compared"][1], "fp64_loss (not in its manifest)");
         assert_eq!(object["quantities"][2]["largest"]["relative"], 3e-2);
     }
 

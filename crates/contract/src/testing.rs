@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::{
-    Cancellation, Context, Count, DeviceChoice, Event, ExpectedChecksum, Failure, GroupInput, Label, ProbeContext,
-    ProbeOutput, Reporter, Resources, Shape, Stage, Task, Value, Values,
+    Cancellation, Context, Count, DeviceChoice, Event, ExpectedChecksum, Failure, GroupInput, Invocation, Label,
+    ProbeContext, ProbeOutput, Reporter, Resources, Shape, Stage, Value, Values,
 };
 
 /// Builds one run of a stage in a folder of the caller's.
 pub struct Trial {
     folder: PathBuf,
-    task: Task,
+    invocation: Invocation,
 }
 
 /// The outcome of a finished trial.
@@ -42,13 +42,13 @@ impl Trial {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Trial {
             folder: folder.into(),
-            task: Task { resources: Resources { cores: 2, ..Default::default() }, ..Default::default() },
+            invocation: Invocation { resources: Resources { cores: 2, ..Default::default() }, ..Default::default() },
         }
     }
 
     /// Sets a parameter.
     pub fn with(mut self, name: &str, value: Value) -> Self {
-        self.task.values.insert(name.to_owned(), value);
+        self.invocation.values.insert(name.to_owned(), value);
         self
     }
 
@@ -59,26 +59,26 @@ impl Trial {
 
     /// Says what is known of something that is fetched.
     pub fn expecting(mut self, expected: ExpectedChecksum) -> Self {
-        self.task.expected.push(expected);
+        self.invocation.expected.push(expected);
         self
     }
 
     /// Adds a labelled artifact to the input `name`.
     pub fn labelled(mut self, name: &str, label: Label, path: impl AsRef<Path>) -> Self {
-        let group = self.task.inputs.entry(name.to_owned()).or_default();
+        let group = self.invocation.inputs.entry(name.to_owned()).or_default();
         group.push(GroupInput { label, path: path.as_ref().to_owned() });
         self
     }
 
     /// Sets the number of cores.
     pub fn cores(mut self, cores: usize) -> Self {
-        self.task.resources.cores = cores;
+        self.invocation.resources.cores = cores;
         self
     }
 
     /// Sets the device on which it computes.
     pub fn on(mut self, device: DeviceChoice) -> Self {
-        self.task.resources.device = device;
+        self.invocation.resources.device = device;
         self
     }
 
@@ -96,9 +96,9 @@ impl Trial {
     /// # Errors
     /// A bad parameter, or what the stage failed with.
     pub fn preview(mut self, stage: &dyn Stage) -> Result<Option<String>, Failure> {
-        self.task.values = complete(stage, self.task.values)?;
-        self.task.checkpoint_dir = self.folder.join("keep");
-        stage.preview(&Context::new(stage, self.task, Box::new(Recorder::default()), Cancellation::default()))
+        self.invocation.values = complete(stage, self.invocation.values)?;
+        self.invocation.checkpoint_dir = self.folder.join("checkpoints");
+        stage.preview(&Context::new(stage, self.invocation, Box::new(Recorder::default()), Cancellation::default()))
     }
 
     /// Runs the stage like [`Trial::run`], with a cancellation of the caller's.
@@ -106,33 +106,33 @@ impl Trial {
     /// # Errors
     /// As [`Trial::run`].
     pub fn run_until(mut self, stage: &dyn Stage, cancellation: Cancellation) -> Result<Outcome, Failure> {
-        self.task.values = complete(stage, self.task.values)?;
+        self.invocation.values = complete(stage, self.invocation.values)?;
         for input in stage.inputs().iter().filter(|input| input.count != Count::List) {
-            if let Some(group) = self.task.inputs.get_mut(input.name) {
+            if let Some(group) = self.invocation.inputs.get_mut(input.name) {
                 group.sort_by(|a, b| a.label.cmp(&b.label));
             }
         }
         let out = self.folder.join("out");
-        self.task.temporary = self.folder.join("tmp");
-        self.task.checkpoint_dir = self.folder.join("keep");
-        for emptied in [&out, &self.task.temporary] {
+        self.invocation.temporary = self.folder.join("tmp");
+        self.invocation.checkpoint_dir = self.folder.join("checkpoints");
+        for emptied in [&out, &self.invocation.temporary] {
             let _ = std::fs::remove_dir_all(emptied);
         }
-        for made in [&out, &self.task.temporary, &self.task.checkpoint_dir] {
+        for made in [&out, &self.invocation.temporary, &self.invocation.checkpoint_dir] {
             std::fs::create_dir_all(made).map_err(|error| Failure::io("make", made, error))?;
         }
         for output in stage.outputs() {
-            if output.when.is_none_or(|input| self.task.inputs.contains_key(input)) {
+            if output.when.is_none_or(|input| self.invocation.inputs.contains_key(input)) {
                 let file = match output.shape {
                     Shape::File(extension) | Shape::FileOrFolder(extension) => format!("{}.{extension}", output.name),
                     Shape::Folder => output.name.to_owned(),
                 };
-                self.task.outputs.insert(output.name.to_owned(), out.join(file));
+                self.invocation.outputs.insert(output.name.to_owned(), out.join(file));
             }
         }
-        let mut outputs = self.task.outputs.clone();
+        let mut outputs = self.invocation.outputs.clone();
         let events = Arc::new(Mutex::new(Vec::new()));
-        stage.run(&Context::new(stage, self.task, Box::new(Recorder(events.clone())), cancellation))?;
+        stage.run(&Context::new(stage, self.invocation, Box::new(Recorder(events.clone())), cancellation))?;
         let events = std::mem::take(&mut *events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         let mut metrics = BTreeMap::new();
         for event in &events {

@@ -67,7 +67,7 @@ fn check(model: &Model<'_>, prompts: &[Vec<u16>], sampling: &Sampling) -> Result
 }
 
 /// An answer in progress.
-struct Answer {
+struct AnswerInProgress {
     words: Vec<u16>,
     stream: GameStream,
 }
@@ -80,15 +80,16 @@ fn answers(
     sampling: &Sampling,
     stream: &dyn Fn(usize, usize) -> GameStream,
 ) -> Result<Vec<Vec<Vec<u16>>>, Failure> {
-    let new = |number: usize| Answer { words: Vec::new(), stream: stream(number / samples, number % samples) };
-    let mut answers: Vec<Answer> = (0..prompts.len() * samples).map(new).collect();
+    let new =
+        |number: usize| AnswerInProgress { words: Vec::new(), stream: stream(number / samples, number % samples) };
+    let mut answers: Vec<AnswerInProgress> = (0..prompts.len() * samples).map(new).collect();
     let (mut reader, mut logits) = Reader::start(model, prompts);
     // The answers that go on, each with its row of logits.
     let mut open: Vec<(usize, usize)> = (0..answers.len()).map(|number| (number, number / samples)).collect();
     while !open.is_empty() {
         let (mut still_open, mut words) = (Vec::with_capacity(open.len()), Vec::with_capacity(open.len()));
         for (number, row) in open {
-            let Answer { words: answer, stream } = &mut answers[number];
+            let AnswerInProgress { words: answer, stream } = &mut answers[number];
             let word = sampling.choose(&logits[row], answer, || stream.uniform());
             let word = word.ok_or_else(|| Failure::input("the logits of the model are not all finite"))?;
             answer.push(word);

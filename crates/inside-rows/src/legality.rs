@@ -41,7 +41,7 @@ pub struct LegalityDescription {
     /// Games that were scored.
     pub games: u64,
     /// Games that were left out, by the reason.
-    pub left_out: std::collections::BTreeMap<String, u64>,
+    pub dropped: std::collections::BTreeMap<String, u64>,
     /// Games that have the same moves as a training game; none if the training games were not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<u64>,

@@ -22,7 +22,7 @@ mod task;
 pub use batches::Batch;
 pub use collect::{Collection, WantedGame, collect};
 pub use model::{Model, is_given_twice};
-pub use reading::{Reading, left_out, overlapping_game};
+pub use reading::{Reading, dropped, overlapping_game};
 pub use rows::{Rows, RowsWriter, scratch};
 pub use task::{Task, WeightsSource};
 

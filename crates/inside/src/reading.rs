@@ -25,12 +25,10 @@ pub fn overlapping_game(id: &str) -> Failure {
         .hint("give `test` other games than `train`, such as `split`'s validation")
 }
 
-/// The note about the games of an input that a stage leaves out; `None` if there is none.
-pub fn left_out(input: &str, too_long: u64, other_rules: u64) -> Option<String> {
+/// The note about the games of an input that a stage drops; `None` if there is none.
+pub fn dropped(input: &str, too_long: u64, other_rules: u64) -> Option<String> {
     (too_long + other_rules > 0).then(|| {
-        format!(
-            "input `{input}`: {too_long} games too long for the model and {other_rules} of other rules are left out"
-        )
+        format!("input `{input}`: {too_long} games too long for the model and {other_rules} of other rules are dropped")
     })
 }
 

@@ -66,8 +66,8 @@ pub fn legality(path: &Path) -> Result<Description, Failure> {
         loss += row.loss;
     }
     let cut = of.max_tokens.map(|most| format!(", cut after {} words", with_separators(most))).unwrap_or_default();
-    let left_out: Vec<String> = of
-        .left_out
+    let dropped: Vec<String> = of
+        .dropped
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(reason, count)| format!("{} {}", escape_controls(reason, LONGEST), with_separators(*count)))
@@ -78,8 +78,8 @@ pub fn legality(path: &Path) -> Result<Description, Failure> {
     let open = total - over;
     let mut lines =
         vec![line("model", escape_controls(&of.model, LONGEST)), line("games", with_separators(of.games) + &cut)];
-    if !left_out.is_empty() {
-        lines.push(line("left out", left_out.join(", ")));
+    if !dropped.is_empty() {
+        lines.push(line("dropped", dropped.join(", ")));
     }
     lines.extend([
         line("words", format!("{}, of which {} after the end", with_separators(total), with_separators(over))),

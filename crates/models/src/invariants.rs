@@ -168,7 +168,7 @@ fn composed_gradients_with_dropout_are_those_of_the_kernels() {
         assert!((decomposed.0 - loss).abs() < 1e-5 * loss, "{family}: {} and {loss}", decomposed.0);
         for (index, declared) in network.layout().parameters().iter().enumerate() {
             let (found, expected) = (decomposed.1.get(index), kernels.get(index));
-            let length = expected.iter().map(|slope| slope * slope).sum::<f32>().sqrt();
+            let length = expected.iter().map(|grad| grad * grad).sum::<f32>().sqrt();
             let apart = found.iter().zip(expected).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
             assert!(apart <= 1e-4 * length + 1e-9, "{family}: {}: {apart} of {length}", declared.name);
         }

@@ -51,9 +51,9 @@ pub fn assert_finite_differences<const I: usize, const O: usize>(x: Tensor<I>, f
             let moved = Tensor::<I>::from_data(TensorData::new(moved, x.dims()), &device::cpu());
             values(&weigh(f(moved))).iter().map(|&value| f64::from(value)).sum::<f64>()
         };
-        let slope = (at(step) - at(-step)) / (2.0 * f64::from(step));
+        let grad = (at(step) - at(-step)) / (2.0 * f64::from(step));
         let found = f64::from(gradient[i]);
-        assert!((slope - found).abs() < 2e-3 * slope.abs().max(1.0), "element {i}: gradient {found}, slope {slope}");
+        assert!((grad - found).abs() < 2e-3 * grad.abs().max(1.0), "element {i}: gradient {found}, grad {grad}");
     }
 }
 
@@ -84,8 +84,8 @@ pub fn assert_gpu_agrees<const N: usize>(
         let y = f(leaves.clone());
         let pull = Tensor::from_data(random::<1>(y.dims(), 77, 1.0).into_data(), device);
         let gradients = (y.clone() * pull).sum().backward();
-        let slopes = leaves.map(|leaf| values(&leaf.grad(&gradients).expect("each input has a gradient")));
-        [vec![plain, values(&y)], slopes.to_vec()].concat()
+        let grads = leaves.map(|leaf| values(&leaf.grad(&gradients).expect("each input has a gradient")));
+        [vec![plain, values(&y)], grads.to_vec()].concat()
     };
     let (expected, found) = (on(&device::cpu()), on(&gpu));
     for (part, (found, expected)) in found.iter().zip(&expected).enumerate() {

@@ -6,7 +6,7 @@ use crate::{Player, Question};
 
 /// A model's answers to a question, forced and free.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct PlayerAnswer {
     /// -ln of the probability of the right answer: the sum over its tokens.
     pub loss: f64,
     /// Number of tokens of the right answer.
@@ -22,7 +22,7 @@ pub struct Answer {
 
 impl Player {
     /// Answers some questions, as one batch.
-    pub fn answer(&self, questions: &[&Question]) -> Vec<Answer> {
+    pub fn answer(&self, questions: &[&Question]) -> Vec<PlayerAnswer> {
         let sequences: Vec<Vec<u16>> = questions.iter().map(|question| question.forced()).collect();
         let last: Vec<usize> = questions.iter().map(|question| question.right.len()).collect();
         let (read, logits) = self.read_batch(sequences, &last);
@@ -32,7 +32,7 @@ impl Player {
         answers.map(|((question, rows), (forced, free))| self.answer_of(question, rows, forced, free)).collect()
     }
 
-    fn answer_of(&self, question: &Question, rows: &[Vec<f32>], forced: &[u16], free: &[u16]) -> Answer {
+    fn answer_of(&self, question: &Question, rows: &[Vec<f32>], forced: &[u16], free: &[u16]) -> PlayerAnswer {
         let losses = rows.iter().zip(&question.right).map(|(row, &token)| -ln_likelihood(row, token));
         let among_legal = self.form().end().is_none().then(|| {
             let of_right = question.legal.iter().position(|&action| action == question.right[0]);
@@ -41,7 +41,7 @@ impl Player {
             (likeliest_of(&rows[0], &question.legal), loss)
         });
         let words = |tokens: &[u16]| self.form().text(tokens);
-        Answer { loss: losses.sum(), tokens: rows.len(), forced: words(forced), free: words(free), among_legal }
+        PlayerAnswer { loss: losses.sum(), tokens: rows.len(), forced: words(forced), free: words(free), among_legal }
     }
 
     /// The free answers, where `read` are the questions with the right answers. Up to its first wrong token a forced answer is

@@ -14,7 +14,7 @@ mod read;
 mod rules;
 pub mod sample;
 
-pub use answer::Answer;
+pub use answer::PlayerAnswer;
 pub use form::{Form, vocabulary};
 pub use game::GamePrefix;
 pub use play::SampledAnswer;

@@ -9,8 +9,8 @@ use shakmaty_uci::{UciMessage, UciOptionConfig};
 use crate::failure::{EngineRequest, quoted};
 use crate::options::{self, Settings};
 use crate::process::{Process, RequestError, RequestLimits, check_program};
-use crate::question::Question;
-use crate::search::{Answer, Limit, Reports};
+use crate::search::{Limit, Reports, SearchResult};
+use crate::search_root::SearchRoot;
 
 /// The time until `uciok`.
 const START_TIME: Duration = Duration::from_secs(10);
@@ -68,14 +68,14 @@ impl Engine {
     /// # Errors
     /// The engine ends, takes too long, writes too much, is not understood, or answers with an illegal move; or the
     /// stage was cancelled. Then the engine has been killed, and every further query fails.
-    pub fn query(&mut self, question: &Question, limit: &Limit) -> Result<Answer, Failure> {
-        let fen = question.fen();
+    pub fn query(&mut self, root: &SearchRoot, limit: &Limit) -> Result<SearchResult, Failure> {
+        let fen = root.fen();
         let ready = self.ready("ucinewgame\nisready\n", Some(&fen));
-        let answer = ready.and_then(|()| self.search(question, &fen, limit));
-        if answer.is_err() {
+        let result = ready.and_then(|()| self.search(root, &fen, limit));
+        if result.is_err() {
             self.process.kill();
         }
-        answer
+        result
     }
 
     /// The ids of the program and of its guard.
@@ -84,8 +84,8 @@ impl Engine {
         self.process.ids()
     }
 
-    fn search(&mut self, question: &Question, fen: &str, limit: &Limit) -> Result<Answer, Failure> {
-        let sent = format!("{}\n{}\n", question.command(), limit.command());
+    fn search(&mut self, root: &SearchRoot, fen: &str, limit: &Limit) -> Result<SearchResult, Failure> {
+        let sent = format!("{}\n{}\n", root.command(), limit.command());
         let exchange = EngineRequest {
             terminator: "bestmove",
             sent: &sent,
@@ -118,8 +118,8 @@ impl Engine {
             return failure.map_err(|failure| failure.hint("switch off options that add words, such as UCI_ShowWDL"));
         }
         match best {
-            Some(Ok(best)) => match reports.answer(question.chess(), best) {
-                Ok(answer) => Ok(answer),
+            Some(Ok(best)) => match reports.result(root.chess(), best) {
+                Ok(result) => Ok(result),
                 Err(illegal) => wrong(format!("answered `{illegal}`, which is no legal move")),
             },
             Some(Err(line)) => wrong(format!("answered {}, which is no move", quoted([line.as_str()].into_iter()))),
@@ -172,7 +172,7 @@ impl Engine {
         self.ready(&format!("{commands}isready\n"), None)
     }
 
-    /// Sends commands, the last of which is `isready`, and waits for its answer.
+    /// Sends commands, the last of which is `isready`, and waits for its reply.
     fn ready(&mut self, commands: &str, position: Option<&str>) -> Result<(), Failure> {
         let exchange =
             EngineRequest { terminator: "readyok", sent: commands, position, time: READY_TIME, bytes: START_BYTES };

@@ -23,7 +23,7 @@ pub struct EngineRequest<'a> {
     pub position: Option<&'a str>,
     /// The longest time for it.
     pub time: Duration,
-    /// The most bytes of its answer.
+    /// The most bytes of its reply.
     pub bytes: u64,
 }
 

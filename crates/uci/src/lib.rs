@@ -2,7 +2,7 @@
 //! weakens itself.
 //!
 //! [`Engine`] starts a program, queries it about one position after the other, and ends it. Before every position the
-//! engine forgets the last one (`ucinewgame`) and it has one thread, so that an answer to a number of nodes or a depth
+//! engine forgets the last one (`ucinewgame`) and it has one thread, so that the result of a number of nodes or a depth
 //! depends on the position and the program alone: not on the order of the positions, the number of processes, or the
 //! time. Time limits only turn a search that does not end into an error.
 //!
@@ -15,8 +15,8 @@ mod failure;
 mod levels;
 mod options;
 mod process;
-mod question;
 mod search;
+mod search_root;
 #[cfg(test)]
 mod tests;
 
@@ -25,5 +25,5 @@ pub use engine::Engine;
 pub use levels::{KNOWN_ENGINES, KnownEngine, Level};
 pub use options::Settings;
 pub use process::{check_program, digest};
-pub use question::Question;
-pub use search::{Answer, Bound, Limit, Line};
+pub use search::{Bound, Limit, Line, SearchResult};
+pub use search_root::SearchRoot;

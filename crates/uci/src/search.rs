@@ -1,4 +1,4 @@
-//! The limit of a search, and the engine's answer.
+//! The limit of a search, and the engine's result.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use shakmaty::{Chess, Move, Position};
 use shakmaty_uci::{UciInfo, UciMessage, UciSearchControl};
 
 /// The limit of a search, and the time after which an engine that has not answered counts as lost. The time changes no
-/// answer.
+/// result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     search: UciSearchControl,
@@ -61,9 +61,9 @@ pub struct Line {
     pub moves: Vec<Move>,
 }
 
-/// The answer about one position.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct SearchResult {
     /// The move that the engine plays.
     pub best: Move,
     /// The last report of the best line whose score is exact: the score of a label. There may be none after few nodes.
@@ -159,13 +159,13 @@ impl Reports {
         }
     }
 
-    /// The answer with this best move, or the move that is illegal.
-    pub fn answer(mut self, position: &Chess, best: UciMove) -> Result<Answer, UciMove> {
+    /// The result with this best move, or the move that is illegal.
+    pub fn result(mut self, position: &Chess, best: UciMove) -> Result<SearchResult, UciMove> {
         self.end_group();
         let best_since_nodes = self.last_best.filter(|(last_best, _)| *last_best == best).and_then(|(_, nodes)| nodes);
         let best = best.to_move(position).map_err(|_| best)?;
         let exact = self.exact.map(|report| report.line(position)).transpose()?;
         let lines = self.longest.into_iter().map(|report| report.line(position)).collect::<Result<_, _>>()?;
-        Ok(Answer { best, exact, lines, best_since_nodes })
+        Ok(SearchResult { best, exact, lines, best_since_nodes })
     }
 }

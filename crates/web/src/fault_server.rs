@@ -27,7 +27,7 @@ pub struct Request {
 }
 
 /// A response of the server.
-pub struct Answer {
+pub struct Response {
     /// Status line and headers.
     pub head: String,
     /// The part of the body that is sent.
@@ -38,9 +38,9 @@ pub struct Answer {
     pub repeats: bool,
 }
 
-/// An answer with no body.
-pub fn empty(status: &str) -> Answer {
-    Answer {
+/// A response with no body.
+pub fn empty(status: &str) -> Response {
+    Response {
         head: format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n"),
         body: Vec::new(),
         stalls: false,
@@ -48,9 +48,9 @@ pub fn empty(status: &str) -> Answer {
     }
 }
 
-/// The right answer for a file with the given `ETag`: the part if one is wanted and the tag is the same or was not
+/// The right response for a file with the given `ETag`: the part if one is wanted and the tag is the same or was not
 /// requested, else all.
-pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
+pub fn serve(file: &[u8], tag: &str, request: &Request) -> Response {
     let same = request.if_range.as_deref().is_none_or(|wanted| wanted == tag);
     if request.ranged && same && request.start >= file.len() {
         return empty(&format!("416 Range Not Satisfiable\r\nContent-Range: bytes */{}", file.len()));
@@ -63,10 +63,10 @@ pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
         ("200 OK".to_owned(), file)
     };
     let head = format!("HTTP/1.1 {status}\r\nETag: {tag}\r\nContent-Length: {}\r\n", body.len());
-    Answer { head, body: body.to_vec(), stalls: false, repeats: false }
+    Response { head, body: body.to_vec(), stalls: false, repeats: false }
 }
 
-impl Answer {
+impl Response {
     /// Cuts the answer after `bytes` of the body.
     pub fn cut(mut self, bytes: usize) -> Self {
         self.body.truncate(bytes);
@@ -106,7 +106,7 @@ pub struct Server {
 
 impl Server {
     /// Starts one that answers the n-th request (from 0) with `answer(n, request)`.
-    pub fn start(answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let log = Arc::new(Mutex::new(ServerLog::default()));
@@ -131,7 +131,7 @@ impl Server {
     }
 }
 
-fn serve_connection(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, log: &Mutex<ServerLog>) {
+fn serve_connection(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Response, log: &Mutex<ServerLog>) {
     let Some(request) = read(&stream) else { return };
     let number = {
         let mut log = log.lock().expect("no panic");

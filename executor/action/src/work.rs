@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Context, Failure, Task};
+use cwm_contract::{Context, Failure, Invocation};
 
 use super::attempt::Attempt;
 use super::checkpoints::CheckpointOwner;
@@ -142,7 +142,7 @@ impl Attempt<'_> {
             ActionBody::Stage { values, expected, .. } => {
                 let stage =
                     self.stage.ok_or_else(|| Failure::internal("this cwm does not have the stage of the action"))?;
-                let task = Task {
+                let invocation = Invocation {
                     values: values.clone(),
                     inputs: inputs.groups.clone(),
                     outputs: outputs.clone(),
@@ -160,7 +160,7 @@ impl Attempt<'_> {
                     checkpoints: CheckpointOwner::of(work, action),
                     cancellation: process.cancellation.clone(),
                 };
-                let ran = stage.run(&Context::new(stage, task, Box::new(reporter), process.cancellation.clone()));
+                let ran = stage.run(&Context::new(stage, invocation, Box::new(reporter), process.cancellation.clone()));
                 let mut reported = std::mem::take(&mut *locked(&reported));
                 match reported.refused.take() {
                     Some(failure) => Err(failure),

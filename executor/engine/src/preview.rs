@@ -1,7 +1,7 @@
 //! Descriptions of runs that have not run yet.
 
 use cwm_action::{ActionBody, ActionInput, Artifact};
-use cwm_contract::{Cancellation, Context, Event, GroupInput, Reporter, Task};
+use cwm_contract::{Cancellation, Context, Event, GroupInput, Invocation, Reporter};
 use cwm_core::Result;
 
 use crate::lookup::{RunInputs, sources};
@@ -27,7 +27,7 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
     let action = inputs.resolve(index, |source| status.record(source))?;
     let ActionBody::Stage { values, .. } = &action.body else { return Ok(None) };
     let checkpoint_dir = inputs.store.work(&action.key).checkpoint_folder();
-    let mut task = Task { values: values.clone(), checkpoint_dir, ..Task::default() };
+    let mut invocation = Invocation { values: values.clone(), checkpoint_dir, ..Invocation::default() };
     for (name, group) in &action.inputs {
         let mut found = Vec::with_capacity(group.len());
         for ActionInput { label, artifact } in group {
@@ -42,7 +42,7 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
             };
             found.push(GroupInput { label: label.clone(), path });
         }
-        task.inputs.insert(name.clone(), found);
+        invocation.inputs.insert(name.clone(), found);
     }
-    Ok(stage.preview(&Context::new(stage, task, Box::new(DiscardingReporter), Cancellation::default()))?)
+    Ok(stage.preview(&Context::new(stage, invocation, Box::new(DiscardingReporter), Cancellation::default()))?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::Format;
 
-use super::ReportAnswer;
+use super::ReportComparison;
 use cwm_core::{Digest, Error, list_some};
 use cwm_history::diff::{TableFile, compare};
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -71,7 +71,12 @@ pub fn digest(record: &ActionRecord, port: &str) -> Option<Digest> {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn compare_all(old: &LockFile, new: &LockFile, store: &Store, tolerance: f64) -> Result<Vec<ReportAnswer>, Error> {
+pub fn compare_all(
+    old: &LockFile,
+    new: &LockFile,
+    store: &Store,
+    tolerance: f64,
+) -> Result<Vec<ReportComparison>, Error> {
     let olds: BTreeMap<&str, &LockLine> = old.cells().collect();
     let mut reports = Vec::new();
     for (label, now) in new.cells() {
@@ -85,7 +90,7 @@ pub fn compare_all(old: &LockFile, new: &LockFile, store: &Store, tolerance: f64
                 Ok(difference) => (Some(difference), None),
                 Err(error) => (None, Some(error.message)),
             };
-            reports.push(ReportAnswer { name, not_compared, difference });
+            reports.push(ReportComparison { name, not_compared, difference });
         }
     }
     Ok(reports)

@@ -26,8 +26,8 @@ pub struct Members {
     pub suffixes: Vec<Vec<u16>>,
     /// The games that have the rows.
     pub wanted: Vec<WantedGame>,
-    /// Sequences that are left out, being longer than the model reads, and those that are then alone in their class.
-    pub left_out: u64,
+    /// Sequences that are dropped, being longer than the model reads, and those that are then alone in their class.
+    pub dropped: u64,
 }
 
 impl Members {
@@ -65,7 +65,7 @@ impl Members {
             strata: Vec::new(),
             suffixes: Vec::new(),
             wanted: Vec::new(),
-            left_out: 0,
+            dropped: 0,
         };
         let mut boards = BTreeMap::new();
         for (game, plies) in by_game {
@@ -112,7 +112,7 @@ impl Members {
                 return Err(other(format!("{what}, which end on another board than others of class {class}")));
             }
             if model.longest().is_some_and(|longest| token >= longest) {
-                self.left_out += 1;
+                self.dropped += 1;
                 continue;
             }
             kept.push(token);
@@ -130,12 +130,12 @@ impl Members {
         Ok(())
     }
 
-    /// Leaves out rows that are alone in their class, and lists the rows of each class.
+    /// Drops rows that are alone in their class, and lists the rows of each class.
     fn drop_lone_rows(&mut self) {
         let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
         self.class.iter().for_each(|class| *sizes.entry(*class).or_default() += 1);
         let kept: Vec<bool> = self.class.iter().map(|class| sizes[class] > 1).collect();
-        self.left_out += kept.iter().filter(|kept| !**kept).count() as u64;
+        self.dropped += kept.iter().filter(|kept| !**kept).count() as u64;
         let mut each = kept.iter();
         let mut next = || each.next().copied().unwrap_or_default();
         self.wanted.iter_mut().for_each(|game| game.tokens.retain(|_| next()));

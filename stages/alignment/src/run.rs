@@ -30,9 +30,9 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     }
     let sites = model.checked_sites(&config.layers, "layers")?;
     let mut members = Members::read(context, &model)?;
-    if members.left_out > 0 {
-        let left_out = members.left_out;
-        context.note(format!("{left_out} sequences are longer than the model reads or then alone, and left out"));
+    if members.dropped > 0 {
+        let dropped = members.dropped;
+        context.note(format!("{dropped} sequences are longer than the model reads or then alone, and dropped"));
     }
     let workers = device::workers(context, device)?;
     let collection =

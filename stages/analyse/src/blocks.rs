@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{PlainMove, legal};
 use cwm_evaluations::{Evaluation, Evaluations, EvaluationsWriter, Source};
-use cwm_uci::Question;
+use cwm_uci::SearchRoot;
 use shakmaty::{Chess, Move, Position};
 
 use crate::evaluator::{Evaluator, FoundLines};
@@ -109,14 +109,14 @@ impl Blocks<'_> {
         let mut last: Option<AnalysedPosition> = None;
         for (t, position) in of_games.of_game(index)? {
             self.context.check_cancelled()?;
-            let question = Question::position(&position)?;
+            let root = SearchRoot::position(&position)?;
             let located = |failure: Failure| {
                 let message = format!("game {} ({:?}), ply {t}: {}", game.index, game.id, failure.message);
                 Failure { message, ..failure }
             };
-            let found = work.evaluator.find(&question).map_err(located)?;
+            let found = work.evaluator.find(&root).map_err(located)?;
             if let Some(margin) = self.margin {
-                let analysed = analysed(&question, &found)?;
+                let analysed = analysed(&root, &found)?;
                 if let Some(before) = last {
                     let analyse = |position: &Chess| answered(work.evaluator, position);
                     let played = played_at(&before, game.moves, t - 1)?;
@@ -131,7 +131,7 @@ impl Blocks<'_> {
                     game: Some(game.index),
                     id: game.id.to_owned(),
                     t: Some(t),
-                    fen: question.fen(),
+                    fen: root.fen(),
                     lines: found.lines,
                 })?;
             }
@@ -142,13 +142,13 @@ impl Blocks<'_> {
 
     fn evaluate_placed(&self, index: usize, position: &Chess, work: &mut BlockWork<'_>) -> Result<(), Failure> {
         self.context.check_cancelled()?;
-        let question = Question::position(position)?;
+        let root = SearchRoot::position(position)?;
         let located = |failure: Failure| {
             let message = format!("placed position {}: {}", index + 1, failure.message);
             Failure { message, ..failure }
         };
-        let lines = work.evaluator.find(&question).map_err(located)?.lines;
-        let fen = question.fen();
+        let lines = work.evaluator.find(&root).map_err(located)?.lines;
+        let fen = root.fen();
         work.writer.push(Evaluation { record: 0, game: None, id: String::new(), t: None, fen, lines })?;
         (work.asked)();
         Ok(())
@@ -180,12 +180,12 @@ fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<Analys
     if position.legal_moves().is_empty() {
         return Ok(None);
     }
-    let question = Question::position(position)?;
-    analysed(&question, &evaluator.find(&question)?).map(Some)
+    let root = SearchRoot::position(position)?;
+    analysed(&root, &evaluator.find(&root)?).map(Some)
 }
 
-fn analysed(question: &Question, found: &FoundLines) -> Result<AnalysedPosition, Failure> {
-    let position = question.chess().clone();
+fn analysed(root: &SearchRoot, found: &FoundLines) -> Result<AnalysedPosition, Failure> {
+    let position = root.chess().clone();
     let moves = found.lines.iter().map(|line| unpacked(&position, line.moves[0]).map(|played| (played, line.score)));
     Ok(AnalysedPosition { moves: moves.collect::<Result<_, Failure>>()?, effort: found.effort, position })
 }

@@ -41,7 +41,7 @@ parameters! {
         pub margin: u32 = 200, kind = Type::Integer { min: 1, max: 10_000 },
         /// Plies from one position that is written to the next.
         pub every: u64 = 1,
-        /// Plies at the beginning of each game that are left out.
+        /// Plies at the beginning of each game that are dropped.
         pub from_ply: u64 = 0,
         /// Evaluate the first so many games.
         pub limit: Option<u64> = None,

@@ -5,7 +5,7 @@ use cwm_encoding::PlainMove;
 use cwm_evaluations::{Line, Score, Source};
 use cwm_game::GameState;
 use cwm_search::{Candidate, MATE, candidates, values};
-use cwm_uci::{Answer, Engine, Limit, Question, Settings, digest};
+use cwm_uci::{Engine, Limit, SearchResult, SearchRoot, Settings, digest};
 use shakmaty::{Move, Position};
 
 use crate::config::Config;
@@ -101,22 +101,22 @@ impl Evaluator {
     ///
     /// # Errors
     /// The program fails.
-    pub fn find(&mut self, question: &Question) -> Result<FoundLines, Failure> {
+    pub fn find(&mut self, root: &SearchRoot) -> Result<FoundLines, Failure> {
         match self {
             Evaluator::Program(program) => match program.wanted {
                 RequestedLines::Moves(moves) => {
-                    let lines = if program.each { program.each(question) } else { program.at_once(question) }?;
+                    let lines = if program.each { program.each(root) } else { program.at_once(root) }?;
                     Ok(valued(lines, moves, program.nodes as f64))
                 }
                 RequestedLines::Best | RequestedLines::Pair => {
-                    let answer = program.engine.query(question, &Limit::nodes(program.nodes))?;
-                    Ok(found(answer, program.nodes))
+                    let result = program.engine.query(root, &Limit::nodes(program.nodes))?;
+                    Ok(found(result, program.nodes))
                 }
             },
             Evaluator::Own { depth, wanted: RequestedLines::Moves(moves) } => {
-                Ok(valued(own_values(question, *depth), *moves, 0.0))
+                Ok(valued(own_values(root, *depth), *moves, 0.0))
             }
-            Evaluator::Own { depth, wanted } => own(question, *depth, *wanted == RequestedLines::Pair),
+            Evaluator::Own { depth, wanted } => own(root, *depth, *wanted == RequestedLines::Pair),
         }
     }
 }
@@ -128,31 +128,31 @@ fn valued(mut lines: Vec<Line>, moves: u32, effort: f64) -> FoundLines {
 
 impl Program {
     /// The moves that one search values, the one that the engine plays first.
-    fn at_once(&mut self, question: &Question) -> Result<Vec<Line>, Failure> {
-        let answer = self.engine.query(question, &Limit::nodes(self.nodes))?;
-        let best = answer.best;
+    fn at_once(&mut self, root: &SearchRoot) -> Result<Vec<Line>, Failure> {
+        let result = self.engine.query(root, &Limit::nodes(self.nodes))?;
+        let best = result.best;
         let of =
             |line: cwm_uci::Line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves) };
-        let mut lines = answer.lines.clone();
+        let mut lines = result.lines.clone();
         lines.retain(|line| !line.moves.is_empty());
         if lines.iter().all(|line| line.moves[0] != best) {
-            return Ok(vec![self::line(answer)]);
+            return Ok(vec![self::line(result)]);
         }
         lines.sort_by_key(|line| line.moves[0] != best);
         Ok(lines.into_iter().map(of).collect())
     }
 
     /// All moves, each by a search of the position after it; the best first, and equal ones as they are generated.
-    fn each(&mut self, question: &Question) -> Result<Vec<Line>, Failure> {
+    fn each(&mut self, root: &SearchRoot) -> Result<Vec<Line>, Failure> {
         let mut lines = Vec::new();
-        for played in question.chess().legal_moves() {
-            let mut next = question.chess().clone();
+        for played in root.chess().legal_moves() {
+            let mut next = root.chess().clone();
             next.play_unchecked(played);
             let mut found = if next.legal_moves().is_empty() {
                 let score = if next.is_check() { Score::Mate(0) } else { Score::Centipawns(0) };
                 Line { score: Some(score), depth: None, moves: Vec::new() }
             } else {
-                line(self.engine.query(&Question::position(&next)?, &Limit::nodes(self.nodes))?)
+                line(self.engine.query(&SearchRoot::position(&next)?, &Limit::nodes(self.nodes))?)
             };
             found.score = found.score.map(before);
             found.moves.insert(0, PlainMove::from(played).packed());
@@ -182,24 +182,24 @@ fn rank(score: Score) -> (i32, i32) {
 }
 
 /// All moves, as our own engine values them.
-fn own_values(question: &Question, depth: u32) -> Vec<Line> {
-    let game = GameState::from(question.chess().clone());
+fn own_values(root: &SearchRoot, depth: u32) -> Vec<Line> {
+    let game = GameState::from(root.chess().clone());
     let line = |candidate: Candidate| Line {
         score: Some(own_score(&candidate)),
         depth: Some(depth),
         moves: vec![PlainMove::from(candidate.chosen).packed()],
     };
-    values(&game, &question.chess().legal_moves(), depth).into_iter().map(line).collect()
+    values(&game, &root.chess().legal_moves(), depth).into_iter().map(line).collect()
 }
 
 /// The label of a position, and the first line of another move: with two lines there is one. An engine that reported another move
 /// last held to its own only when the `nodes` of the search were spent.
-fn found(answer: Answer, nodes: u64) -> FoundLines {
-    let other = answer.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != answer.best));
+fn found(result: SearchResult, nodes: u64) -> FoundLines {
+    let other = result.lines.iter().find(|line| line.moves.first().is_some_and(|first| *first != result.best));
     let other =
         other.map(|line| Line { score: Some(line.score), depth: Some(line.depth), moves: packed(line.moves.clone()) });
-    let effort = answer.best_since_nodes.unwrap_or(nodes) as f64;
-    FoundLines { lines: std::iter::once(line(answer)).chain(other).collect(), effort }
+    let effort = result.best_since_nodes.unwrap_or(nodes) as f64;
+    FoundLines { lines: std::iter::once(line(result)).chain(other).collect(), effort }
 }
 
 fn packed(moves: Vec<Move>) -> Vec<u16> {
@@ -207,8 +207,8 @@ fn packed(moves: Vec<Move>) -> Vec<u16> {
 }
 
 /// The label of a position: the move that the engine plays, and the last exact score that it reported.
-fn line(answer: Answer) -> Line {
-    let Answer { best, exact, .. } = answer;
+fn line(result: SearchResult) -> Line {
+    let SearchResult { best, exact, .. } = result;
     let score = exact.as_ref().map(|line| line.score);
     let depth = exact.as_ref().map(|line| line.depth);
     // Where the search ended within an iteration, the engine may play another move than that of the last exact line.
@@ -217,14 +217,13 @@ fn line(answer: Answer) -> Line {
 }
 
 /// The first of the moves that our own engine values most, and for puzzles the next one.
-fn own(question: &Question, depth: u32, finds_puzzles: bool) -> Result<FoundLines, Failure> {
-    let (position, game) = (question.chess(), GameState::from(question.chess().clone()));
+fn own(root: &SearchRoot, depth: u32, finds_puzzles: bool) -> Result<FoundLines, Failure> {
+    let (position, game) = (root.chess(), GameState::from(root.chess().clone()));
     let moves = position.legal_moves();
     let best = |depth, margin| candidates(&game, &moves, depth, margin);
     let (count, margin) = if finds_puzzles { (2, 2 * MATE) } else { (1, 0) };
     let candidates = best(depth, margin);
-    let first =
-        candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", question.fen())))?;
+    let first = candidates.first().ok_or_else(|| Failure::internal(format!("no move is best in `{}`", root.fen())))?;
     let lines = candidates.iter().take(count).map(|candidate| Line {
         score: Some(own_score(candidate)),
         depth: Some(depth),

@@ -1,6 +1,6 @@
 //! The stage `analyse`: the best moves of positions of games, or of positions placed by chance, as an engine finds them.
 //!
-//! Engines run side by side, one a core, with one thread each; an answer depends on the position, the engine and its
+//! Engines run side by side, one a core, with one thread each; a result depends on the position, the engine and its
 //! limit alone. It must not depend on what the moves are used for.
 
 mod blocks;
@@ -62,7 +62,7 @@ impl Stage for Analyse {
                 "csv",
                 "The puzzles that were found; none without `puzzles: true`.",
             ),
-            Output::file("counts", Format::COUNTS, "json", "How many positions were evaluated, and left out for what."),
+            Output::file("counts", Format::COUNTS, "json", "How many positions were evaluated, and dropped for what."),
         ]
     }
 

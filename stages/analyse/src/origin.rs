@@ -37,8 +37,8 @@ pub struct OriginCounts {
     pub total: u64,
     /// Positions without a legal move.
     pub over: u64,
-    /// Positions that are left out, by reason.
-    pub left_out: BTreeMap<&'static str, u64>,
+    /// Positions that are dropped, by reason.
+    pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Origin {
@@ -49,10 +49,10 @@ impl Origin {
     pub fn open(context: &Context, config: &Config) -> Result<(Self, OriginCounts), Failure> {
         if let Some(number) = config.place {
             let mut placed = place(context, config, number)?;
-            let over = placed.left_out.remove("over").unwrap_or_default();
+            let over = placed.dropped.remove("over").unwrap_or_default();
             return Ok((
                 Origin::SetUp(placed.positions),
-                OriginCounts { total: number, over, left_out: placed.left_out },
+                OriginCounts { total: number, over, dropped: placed.dropped },
             ));
         }
         let games = Games::open(context.input("games")?)?;
@@ -79,7 +79,7 @@ impl Origin {
                 format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
             return Err(Failure::input(message).hint("lower `from_ply` or `min_legal`, or give more or longer games"));
         }
-        let found = OriginCounts { total, over: seen.over, left_out: seen.left_out };
+        let found = OriginCounts { total, over: seen.over, dropped: seen.dropped };
         Ok((Origin::Games(Box::new(GamePositionSource { games, count, selection, drawn })), found))
     }
 

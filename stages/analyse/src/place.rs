@@ -10,7 +10,7 @@ use shakmaty::{Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piec
 
 use crate::config::Config;
 
-/// Streams of a seed: each gives one position, and some streams the same. Those of a seed to keep apart from are all left out,
+/// Streams of a seed: each gives one position, and some streams the same. Those of a seed to keep apart from are all dropped,
 /// however many of them another stage has used.
 const STREAMS: u64 = 1 << 17;
 
@@ -24,8 +24,8 @@ const KINDS: [Role; 6] = [Role::Pawn, Role::Pawn, Role::Knight, Role::Bishop, Ro
 pub struct PlacedPositions {
     /// No two are the same.
     pub positions: Vec<Chess>,
-    /// Positions that were tried and left out: `over`, without a legal move; `few_moves`; `twice`; `apart`.
-    pub left_out: BTreeMap<&'static str, u64>,
+    /// Positions that were tried and dropped: `over`, without a legal move; `few_moves`; `twice`; `apart`.
+    pub dropped: BTreeMap<&'static str, u64>,
 }
 
 /// Places so many positions.
@@ -35,7 +35,7 @@ pub struct PlacedPositions {
 pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPositions, Failure> {
     let mut placed = PlacedPositions {
         positions: Vec::new(),
-        left_out: ["over", "few_moves", "twice", "apart"].map(|name| (name, 0)).into(),
+        dropped: ["over", "few_moves", "twice", "apart"].map(|name| (name, 0)).into(),
     };
     let mut apart = HashSet::new();
     for &seed in &config.apart_from {
@@ -50,14 +50,14 @@ pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPo
             return Ok(placed);
         }
         context.check_cancelled()?;
-        let position = position(config, config.seed, stream, &mut placed.left_out)?;
+        let position = position(config, config.seed, stream, &mut placed.dropped)?;
         let board = board(&position);
         if apart.contains(&board) {
-            *placed.left_out.entry("apart").or_default() += 1;
+            *placed.dropped.entry("apart").or_default() += 1;
         } else if own.insert(board) {
             placed.positions.push(position);
         } else {
-            *placed.left_out.entry("twice").or_default() += 1;
+            *placed.dropped.entry("twice").or_default() += 1;
         }
     }
     Err(Failure::input(format!("only {} different positions could be placed, not {number}", placed.positions.len()))
@@ -74,7 +74,7 @@ fn position(
     config: &Config,
     seed: u64,
     stream: u64,
-    left_out: &mut BTreeMap<&'static str, u64>,
+    dropped: &mut BTreeMap<&'static str, u64>,
 ) -> Result<Chess, Failure> {
     let mut draws = GameStream::new("analyse place", &seed.to_string(), stream);
     for _ in 0..TRIES {
@@ -86,7 +86,7 @@ fn position(
             _ if moves < config.min_legal => "few_moves",
             _ => return Ok(position),
         };
-        *left_out.entry(reason).or_default() += 1;
+        *dropped.entry(reason).or_default() += 1;
     }
     let message = format!("of {TRIES} positions placed by chance none had {} legal moves", config.min_legal);
     Err(Failure::input(message).hint("lower `min_legal`, or change `max_pieces`"))

@@ -21,28 +21,28 @@ pub struct Selection {
     includes_unwritten: bool,
 }
 
-/// The positions of a game that are evaluated, and the counts of those left out.
+/// The positions of a game that are evaluated, and the counts of those dropped.
 #[derive(Debug, Default)]
 pub struct GamePositions {
     /// Plies before the position, and the position.
     pub asked: Vec<(u32, Chess)>,
     /// Positions in which the game has ended.
     pub over: u64,
-    /// Positions that were left out for another reason: `many_pieces`, `few_moves`, or one of those that draw positions.
-    pub left_out: BTreeMap<&'static str, u64>,
+    /// Positions that were dropped for another reason: `many_pieces`, `few_moves`, or one of those that draw positions.
+    pub dropped: BTreeMap<&'static str, u64>,
 }
 
 impl GamePositions {
-    /// Counts a position that is left out.
+    /// Counts a position that is dropped.
     pub fn count_omitted(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_default() += 1;
+        *self.dropped.entry(reason).or_default() += 1;
     }
 
     /// Adds what was counted in another game.
     pub fn add(&mut self, other: GamePositions) {
         self.over += other.over;
-        for (reason, number) in other.left_out {
-            *self.left_out.entry(reason).or_default() += number;
+        for (reason, number) in other.dropped {
+            *self.dropped.entry(reason).or_default() += number;
         }
     }
 }

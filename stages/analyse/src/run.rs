@@ -40,7 +40,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         ("over", json!(positions.over)),
     ]);
     counts.extend(config.place.is_none().then(|| ("games", json!(origin.len()))));
-    counts.extend((!positions.left_out.is_empty()).then(|| ("left_out", json!(positions.left_out))));
+    counts.extend((!positions.dropped.is_empty()).then(|| ("dropped", json!(positions.dropped))));
     counts.extend(incomplete.map(|incomplete| ("incomplete", json!(incomplete))));
     counts.extend(source.digest.as_ref().map(|digest| ("digest", json!(digest))));
     counts.extend((!source.options.is_empty()).then(|| ("options", json!(source.options))));

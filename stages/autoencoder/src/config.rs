@@ -49,7 +49,7 @@ parameters! {
         pub keep_begin: bool = true,
         /// Number of games to measure on, the first ones of `test`.
         pub test_games: u64 = 1000, kind = Type::Integer { min: 1, max: MANY },
-        /// Games are cut after so many tokens. By default games with more tokens than the model reads are left out.
+        /// Games are cut after so many tokens. By default games with more tokens than the model reads are dropped.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 2, max: 1 << 20 })),
         /// Updates between two checkpoints; one is written after ten minutes at the latest. No result depends on it.
         pub checkpoint_every: u64 = 5000, kind = Type::Integer { min: 1, max: MANY },

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Task, left_out, overlapping_game};
+use cwm_inside::{Model, Reading, Task, dropped, overlapping_game};
 
 /// The games of an input.
 pub struct Games {
@@ -23,9 +23,9 @@ pub struct Games {
 pub struct Count {
     /// Rows: tokens but for each game's first.
     pub rows: u64,
-    /// Games that are left out, being longer than the model reads.
+    /// Games that are dropped, being longer than the model reads.
     pub too_long: u64,
-    /// Games that are left out since they are of other rules.
+    /// Games that are dropped since they are of other rules.
     pub other_rules: u64,
 }
 
@@ -116,7 +116,7 @@ impl Games {
         Ok(self.dataset.get(game)?.is_some_and(|game| game.row().labels.is_some()))
     }
 
-    /// Counts a game that is left out.
+    /// Counts a game that is dropped.
     ///
     /// # Errors
     /// The input is damaged.
@@ -125,9 +125,9 @@ impl Games {
         Ok(())
     }
 
-    /// Shows how many games are left out, if any.
+    /// Shows how many games are dropped, if any.
     pub fn note(&self, context: &Context, Count { too_long, other_rules, .. }: &Count) {
-        left_out(self.input, *too_long, *other_rules).into_iter().for_each(|note| context.note(note));
+        dropped(self.input, *too_long, *other_rules).into_iter().for_each(|note| context.note(note));
     }
 
     /// Counts rows.

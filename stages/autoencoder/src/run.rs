@@ -63,8 +63,8 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
         .collect();
     let folder = context.output("autoencoder")?;
     let of_sites = sites.iter().copied().zip(dead.iter().map(|&dead| SiteDescription { dead })).collect();
-    let left_out = [("too_long", count.too_long), ("other_rules", count.other_rules)];
-    let counts = [&[("rows", total), ("updates", training.updates())][..], &left_out].concat();
+    let dropped = [("too_long", count.too_long), ("other_rules", count.other_rules)];
+    let counts = [&[("rows", total), ("updates", training.updates())][..], &dropped].concat();
     let training = training_of(config, &counts);
     Description::new(model.json(), (model.width(), latents), of_sites, training).write(folder)?;
     trained.iter().try_for_each(|(site, trained)| trained.write(folder, *site))?;

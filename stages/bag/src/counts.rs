@@ -1,4 +1,4 @@
-//! The account of what was kept and left out: the outputs `counts` and `faults`.
+//! The account of what was kept and dropped: the outputs `counts` and `faults`.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -45,7 +45,7 @@ impl<'a> Counts<'a> {
     ) -> Result<(), Failure> {
         *self.dropped.entry(reason).or_default() += 1;
         if self.faults() <= MAX_LOGGED {
-            self.context.log(format!("left out {words}"));
+            self.context.log(format!("dropped {words}"));
         }
         let entry: BTreeMap<&str, Value> = BTreeMap::from([
             ("file", json!(file)),
@@ -67,7 +67,7 @@ impl<'a> Counts<'a> {
         self.dropped.values().sum()
     }
 
-    /// Ends the list, and writes `counts`, with every reason that records can be left out for.
+    /// Ends the list, and writes `counts`, with every reason that records can be dropped for.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -75,7 +75,7 @@ impl<'a> Counts<'a> {
         self.list.flush()?;
         let faults = self.faults();
         if faults > MAX_LOGGED {
-            self.context.log(format!("left out {} more, all of which the output `faults` names", faults - MAX_LOGGED));
+            self.context.log(format!("dropped {} more, all of which the output `faults` names", faults - MAX_LOGGED));
         }
         let of = |reason: Reason| self.dropped.get(&reason).copied().unwrap_or(0);
         let of_values = Reason::OF_VALUES.into_iter().filter(|_| has_values);

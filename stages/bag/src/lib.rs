@@ -41,8 +41,8 @@ impl Stage for Bag {
         let doc = "The positions in the order of the files, each with one move, or with all that have a value.";
         vec![
             Output::file("evaluations", Format::EVALUATIONS, "parquet", doc),
-            Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and left out for what."),
-            Output::file("faults", Format::FAULTS, "jsonl", "Every record that was left out, and its place."),
+            Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and dropped for what."),
+            Output::file("faults", Format::FAULTS, "jsonl", "Every record that was dropped, and its place."),
         ]
     }
 

@@ -1,4 +1,4 @@
-//! The probe: a few sound records and one of each kind of fault, which are left out.
+//! The probe: a few sound records and one of each kind of fault, which are dropped.
 
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 

@@ -7,7 +7,7 @@ use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::{Description, Status};
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
-use cwm_player::{Answer, Form, Player, Question};
+use cwm_player::{Form, Player, PlayerAnswer, Question};
 
 use crate::config::Config;
 use crate::correctness::correctness;
@@ -73,7 +73,7 @@ fn answers(
     player: &Player,
     workers: &WorkerPool,
     window: &[Position],
-) -> Result<Vec<Answer>, Failure> {
+) -> Result<Vec<PlayerAnswer>, Failure> {
     let questions = workers.map(window.len(), |place| {
         let position = &window[place];
         player.question(&position.board, position.game.as_ref(), position.best).map_err(|error| {
@@ -94,7 +94,7 @@ fn answers(
         let batch: Vec<&Question> = cuts[index].iter().map(|&place| &questions[place]).collect();
         Ok::<_, Failure>(player.answer(&batch))
     });
-    let mut in_order: Vec<(usize, Answer)> = Vec::with_capacity(window.len());
+    let mut in_order: Vec<(usize, PlayerAnswer)> = Vec::with_capacity(window.len());
     for (cut, answers) in cuts.iter().zip(answered) {
         in_order.extend(cut.iter().copied().zip(answers?));
     }
@@ -102,7 +102,7 @@ fn answers(
     Ok(in_order.into_iter().map(|(_, answer)| answer).collect())
 }
 
-fn choice(row: Choice, player: &Player, position: &Position, answer: Answer) -> Choice {
+fn choice(row: Choice, player: &Player, position: &Position, answer: PlayerAnswer) -> Choice {
     let correctness =
         |text: &str| correctness(position.board.position(), player.form().notation(), text, position.best);
     Choice {

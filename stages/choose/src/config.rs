@@ -9,7 +9,7 @@ const BATCH_TOKENS: u64 = 2_048;
 parameters! {
     /// Parameters of `choose`.
     pub struct Config {
-        /// Number of positions, the first ones of those that are not left out; by default all.
+        /// Number of positions, the first ones of those that are not dropped; by default all.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Largest number of padded tokens in one pass through the model; positions of similar length go together.
         pub batch_tokens: u64 = BATCH_TOKENS, kind = Type::Integer { min: 1, max: 1 << 30 },

@@ -33,18 +33,18 @@ impl Reason {
 pub struct Counts {
     /// Positions in which a move was chosen.
     pub positions: u64,
-    left_out: BTreeMap<Reason, u64>,
+    dropped: BTreeMap<Reason, u64>,
 }
 
 impl Counts {
-    /// Counts a position that is left out.
+    /// Counts a position that is dropped.
     pub fn exclude(&mut self, reason: Reason) {
-        *self.left_out.entry(reason).or_default() += 1;
+        *self.dropped.entry(reason).or_default() += 1;
     }
 
-    /// Positions so far, with those that were left out.
+    /// Positions so far, with those that were dropped.
     pub fn read(&self) -> u64 {
-        self.positions + self.left_out.values().sum::<u64>()
+        self.positions + self.dropped.values().sum::<u64>()
     }
 
     /// Writes `counts`.
@@ -52,9 +52,9 @@ impl Counts {
     /// # Errors
     /// An operation on the disk fails.
     pub fn write(&self, context: &Context) -> Result<(), Failure> {
-        let of = |reason: Reason| (reason.name(), self.left_out.get(&reason).copied().unwrap_or(0));
-        let left_out = BTreeMap::from(Reason::ALL.map(of));
-        let counts = json!({ "left_out": left_out, "positions": self.positions, "stage": "choose" });
+        let of = |reason: Reason| (reason.name(), self.dropped.get(&reason).copied().unwrap_or(0));
+        let dropped = BTreeMap::from(Reason::ALL.map(of));
+        let counts = json!({ "dropped": dropped, "positions": self.positions, "stage": "choose" });
         Ok(fs_err::write(context.output("counts")?, format!("{counts}\n"))?)
     }
 }

@@ -1,7 +1,7 @@
 //! The stage `choose`: gets the move that a model chooses in each position, or reads those of another program from a file,
 //! and compares them with the best ones.
 //!
-//! - `positions` and `games`: the positions, and the games before them; `counts`: those left out.
+//! - `positions` and `games`: the positions, and the games before them; `counts`: those dropped.
 //! - `checkpoint`: choices of a model of ours. `foreign`: choices of another program.
 //! - `correctness`: valid, legal, best. `training_overlap`: positions that a model was trained on. `output`: rows.
 
@@ -46,7 +46,7 @@ impl Stage for Choose {
                 "games",
                 Format::GAMES,
                 "The games of the positions: models of the forms `characters` and `moves` read them, and positions whose games \
-                 are too long for one of these are left out.",
+                 are too long for one of these are dropped.",
             ),
             Input::optional(
                 "train",
@@ -80,7 +80,7 @@ impl Stage for Choose {
                 "counts",
                 Format::COUNTS,
                 "json",
-                "How many positions there are, and what was left out for what.",
+                "How many positions there are, and what was dropped for what.",
             ),
         ]
     }

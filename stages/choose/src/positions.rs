@@ -77,7 +77,7 @@ impl Positions {
         Ok(taken)
     }
 
-    /// The position of a record, or the reason for which it is left out, which is the same for all forms.
+    /// The position of a record, or the reason for which it is dropped, which is the same for all forms.
     fn check(&mut self, evaluation: Evaluation) -> Result<Result<Position, Reason>, Failure> {
         let wrong = |what: String| {
             Failure::input(format!("record {} of the evaluations, {:?}: {what}", evaluation.record, evaluation.fen))
@@ -86,7 +86,7 @@ impl Positions {
         let best = best_action(board.position(), evaluation.best()).map_err(wrong)?;
         let legal_moves = legal_actions(board.position()).len();
         let game = self.games.as_mut().map(|games| games.find_game(&evaluation)).transpose()?;
-        let left_out = match &game {
+        let dropped = match &game {
             _ if legal_moves > prompt::MOST_MOVES => Some(Reason::LegalMoves),
             Some((_, t)) if t + 1 > moves::CONTEXT => Some(Reason::Moves),
             Some((game, t)) if game.characters_before(*t) + characters::MOST_ANSWER > characters::MOST_CHARACTERS => {
@@ -94,7 +94,7 @@ impl Positions {
             }
             _ => None,
         };
-        if let Some(reason) = left_out {
+        if let Some(reason) = dropped {
             return Ok(Err(reason));
         }
         let game = game.map(|(game, t)| game.until(t));

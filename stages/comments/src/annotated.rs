@@ -10,7 +10,7 @@ use shakmaty::{Chess, Move, Position};
 
 use crate::written::WrittenComment;
 
-/// Reasons for which games are left out.
+/// Reasons for which games are dropped.
 pub const REASONS: [&str; 8] = [
     "unterminated_comment",
     "too_long",
@@ -39,7 +39,7 @@ pub struct AnnotatedGame {
 ///
 /// # Errors
 ///
-/// The name of the reason for which it is left out.
+/// The name of the reason for which it is dropped.
 pub fn read_game(game: &GameText<'_>) -> Result<AnnotatedGame, &'static str> {
     match game.broken {
         Some(MalformedText::UnterminatedComment) => return Err("unterminated_comment"),

@@ -117,7 +117,7 @@ impl ModelAnswers {
     ///
     /// # Errors
     ///
-    /// The answers are none to these items; or, inside, the name of the reason for which the comment is left out.
+    /// The answers are none to these items; or, inside, the name of the reason for which the comment is dropped.
     pub fn cleaned(&self, number: u64) -> Result<Result<&str, &'static str>, Failure> {
         let (cleaned, judged) = (self.answer(Step::Clean, number)?, self.answer(Step::Judge, number)?);
         Ok(match (cleaned, judged) {

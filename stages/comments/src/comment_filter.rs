@@ -29,7 +29,7 @@ impl CommentFilter {
     ///
     /// # Errors
     ///
-    /// The name of the reason for which it is left out.
+    /// The name of the reason for which it is dropped.
     pub fn keywords(&self, comment: &str) -> Result<Vec<String>, &'static str> {
         if count_words(comment) < self.min_words {
             return Err("few_words");

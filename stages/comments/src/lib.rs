@@ -70,7 +70,7 @@ impl Stage for Comments {
         vec![
             Output::file("comments", Format::COMMENTS, "jsonl", "The kept comments in the order of the games."),
             Output::file("items", Format::ITEMS, "jsonl", "What a model is to be asked about the comments of `pgn`."),
-            Output::file("counts", Format::COUNTS, "json", "How many comments were kept, and left out for what."),
+            Output::file("counts", Format::COUNTS, "json", "How many comments were kept, and dropped for what."),
         ]
     }
 

@@ -5,7 +5,7 @@ pub struct Names(Vec<(String, &'static str)>);
 
 impl Names {
     /// The names that comments may have for the players: `Marble, Ada`, `Ada Marble`, `Marble`, `Ada`. Names that
-    /// both have are left out.
+    /// both have are dropped.
     pub fn of(white: &str, black: &str) -> Self {
         let (of_white, of_black) = (forms(white), forms(black));
         let mut names: Vec<_> = [(&of_white, &of_black, "White"), (&of_black, &of_white, "Black")]

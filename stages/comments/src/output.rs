@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::names::{Names, has_other_name};
 use crate::written::{WrittenComment, side};
 
-/// Reasons for which comments are left out.
+/// Reasons for which comments are dropped.
 const REASONS: [&str; 6] = ["few_words", "no_keyword", "short", "other_name", "judged_unfit", "no_answer"];
 
 /// The outputs under way.
@@ -33,8 +33,8 @@ pub struct CommentsOutput<'c> {
     /// Comments that have items for a model.
     asked: u64,
     kept: u64,
-    games_left_out: BTreeMap<&'static str, u64>,
-    left_out: BTreeMap<&'static str, u64>,
+    games_dropped: BTreeMap<&'static str, u64>,
+    dropped: BTreeMap<&'static str, u64>,
 }
 
 impl<'c> CommentsOutput<'c> {
@@ -56,20 +56,20 @@ impl<'c> CommentsOutput<'c> {
             found: 0,
             asked: 0,
             kept: 0,
-            games_left_out: annotated::REASONS.map(|reason| (reason, 0)).into(),
-            left_out: REASONS.map(|reason| (reason, 0)).into(),
+            games_dropped: annotated::REASONS.map(|reason| (reason, 0)).into(),
+            dropped: REASONS.map(|reason| (reason, 0)).into(),
         })
     }
 
-    /// Games that were read, left out or not.
+    /// Games that were read, dropped or not.
     pub fn games(&self) -> u64 {
         self.games
     }
 
-    /// Counts a game that is left out.
+    /// Counts a game that is dropped.
     pub fn leave_out_game(&mut self, reason: &'static str) {
         self.games += 1;
-        *self.games_left_out.entry(reason).or_default() += 1;
+        *self.games_dropped.entry(reason).or_default() += 1;
     }
 
     /// Takes the comments of the next game, which people wrote.
@@ -122,7 +122,7 @@ impl<'c> CommentsOutput<'c> {
     }
 
     fn drop(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_default() += 1;
+        *self.dropped.entry(reason).or_default() += 1;
     }
 
     fn keep(&mut self, written: &WrittenComment, keywords: Vec<String>, cleaned: String) -> Result<(), Failure> {
@@ -157,18 +157,18 @@ impl<'c> CommentsOutput<'c> {
     /// A file cannot be written, or no comment is kept.
     pub fn finish(mut self) -> Result<(), Failure> {
         let (games, found) = (self.games, self.found);
-        let reasons = |left_out: &BTreeMap<&str, u64>| {
-            let counts = left_out.iter().filter(|(_, count)| **count > 0);
+        let reasons = |dropped: &BTreeMap<&str, u64>| {
+            let counts = dropped.iter().filter(|(_, count)| **count > 0);
             counts.map(|(reason, count)| format!("{reason}: {count}")).collect::<Vec<_>>().join(", ")
         };
-        for (what, left_out) in [("games", &self.games_left_out), ("comments", &self.left_out)] {
-            let reasons = reasons(left_out);
+        for (what, dropped) in [("games", &self.games_dropped), ("comments", &self.dropped)] {
+            let reasons = reasons(dropped);
             if !reasons.is_empty() {
-                self.context.log(format!("left out {what}: {reasons}"));
+                self.context.log(format!("dropped {what}: {reasons}"));
             }
         }
         if self.kept == 0 {
-            let all = [reasons(&self.games_left_out), reasons(&self.left_out)].join(" ");
+            let all = [reasons(&self.games_dropped), reasons(&self.dropped)].join(" ");
             let why = if all.trim().is_empty() { String::new() } else { format!(" ({})", all.trim()) };
             let message = format!("none of {found} comments on the moves of {games} games is kept{why}");
             return Err(Failure::input(message).hint("give annotated games, or other `keywords`"));
@@ -178,9 +178,9 @@ impl<'c> CommentsOutput<'c> {
         let counts: BTreeMap<&str, Value> = BTreeMap::from([
             ("stage", json!("comments")),
             ("games", json!(games)),
-            ("games_left_out", json!(self.games_left_out)),
+            ("games_dropped", json!(self.games_dropped)),
             ("comments", json!(found)),
-            ("left_out", json!(self.left_out)),
+            ("dropped", json!(self.dropped)),
             ("kept", json!(self.kept)),
         ]);
         fs_err::write(self.context.output("counts")?, format!("{}\n", json!(counts)))?;

@@ -5,7 +5,7 @@ use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
 
 use crate::Comments;
 
-/// With a comment that is kept for each reason, and one that is left out.
+/// With a comment that is kept for each reason, and one that is dropped.
 const ANNOTATED: &str = "[White \"Marble, Ada\"]\n[Black \"Quill, Tom\"]\n\n1. e4 {Marble takes the centre, [%clk 0:01] as 1. e4 does.} e5 \
     {Quill has counterplay $1 here.} (1... c5 {An open variation.}) 2. Nf3 {Attack!} Nc6 {A plan for all.} 3. Bb5 {This is the opening of Lopez.} *\n";
 

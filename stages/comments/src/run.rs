@@ -60,7 +60,7 @@ fn read_annotated(context: &Context, output: &mut CommentsOutput<'_>) -> Result<
                     Err(reason) => {
                         faulty += 1;
                         if faulty <= MAX_LOGGED {
-                            context.log(format!("left out game {} of {}: {reason}", text.number, path.display()));
+                            context.log(format!("dropped game {} of {}: {reason}", text.number, path.display()));
                         }
                         output.leave_out_game(reason);
                     }

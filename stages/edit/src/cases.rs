@@ -1,4 +1,4 @@
-//! Prefixes of games that are edited, and why others are left out.
+//! Prefixes of games that are edited, and why others are dropped.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use shakmaty::{Chess, Position, Square};
 /// Plies from a case to its future: even, so that the same side is to move.
 const FUTURE_PLIES: usize = 6;
 
-/// A reason for which a case, a game or an edit is left out.
+/// A reason for which a case, a game or an edit is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The game ends before the case's future.
@@ -58,8 +58,8 @@ impl Reason {
     }
 }
 
-/// The number of cases, games and edits that were left out, by reason.
-pub type LeftOutCounts = BTreeMap<Reason, u64>;
+/// The number of cases, games and edits that were dropped, by reason.
+pub type DropCounts = BTreeMap<Reason, u64>;
 
 /// A prefix of a game.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Game {
     }
 }
 
-/// Reads the games at these places with their cases at these plies, and counts what is left out.
+/// Reads the games at these places with their cases at these plies, and counts what is dropped.
 ///
 /// # Errors
 /// The input is damaged, or one of its games has an illegal move.
@@ -106,13 +106,13 @@ pub fn read(
     places: Range<usize>,
     model: &Model,
     plies: &[u64],
-    left_out: &mut LeftOutCounts,
+    dropped: &mut DropCounts,
 ) -> Result<Vec<Game>, Failure> {
     let mut games = Vec::new();
     for place in places {
         let Some(game) = dataset.get(place)? else { break };
         let row = game.row();
-        let mut count = |reason| *left_out.entry(reason).or_default() += 1;
+        let mut count = |reason| *dropped.entry(reason).or_default() += 1;
         if row.labels.is_some() {
             count(Reason::OtherRules);
             continue;

@@ -36,7 +36,7 @@ impl BoardComparison {
     /// model that answers with boards.
     ///
     /// # Errors
-    /// The reason why the case is left out.
+    /// The reason why the case is dropped.
     pub fn of(task: Task, case: &Case, logits: &[f32]) -> Result<Self, Reason> {
         let argmax = argmax(logits);
         let square = match task {

@@ -68,8 +68,8 @@ pub struct EditDescription {
     pub cases: u64,
     /// Cases whose target board has no legal move.
     pub targets_without_moves: u64,
-    /// The number of cases, games and edits that were left out, by reason.
-    pub left_out: BTreeMap<String, u64>,
+    /// The number of cases, games and edits that were dropped, by reason.
+    pub dropped: BTreeMap<String, u64>,
 }
 
 impl Row for EditRow {

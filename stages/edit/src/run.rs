@@ -9,7 +9,7 @@ use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_table::TableWriter;
 
-use crate::cases::{self, Case, LeftOutCounts, Reason};
+use crate::cases::{self, Case, DropCounts, Reason};
 use crate::comparison::{BoardComparison, check_finite, class_of, label_of};
 use crate::config::Config;
 use crate::findings::findings;
@@ -66,7 +66,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let dataset = Dataset::open(context.input("games")?)?;
     let editor = Editor { config: &config, dataset: &dataset, model: &model, workers, sites, probes: &probes };
 
-    let (mut rows, mut left_out) = (Vec::new(), LeftOutCounts::new());
+    let (mut rows, mut dropped) = (Vec::new(), DropCounts::new());
     // Rows come by ply, in whatever order the parameter has them.
     let mut plies = config.plies.clone();
     plies.sort_unstable();
@@ -75,17 +75,17 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     for first in (0..total).step_by(WINDOW) {
         context.check_cancelled()?;
         let window = first..total.min(first + WINDOW);
-        let games = cases::read(&dataset, window.clone(), &model, &plies, &mut left_out)?;
-        editor.edit(&games, &mut left_out, &mut rows)?;
+        let games = cases::read(&dataset, window.clone(), &model, &plies, &mut dropped)?;
+        editor.edit(&games, &mut dropped, &mut rows)?;
         context.progress(window.end as u64, Some(total as u64), "games");
     }
     if rows.is_empty() {
         let counted: Vec<String> =
-            left_out.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
+            dropped.iter().map(|(reason, number)| format!("{} {number}", reason.name())).collect();
         if counted.is_empty() {
             return Err(Failure::input("the input `games` has no game"));
         }
-        let message = format!("no prefix of the games can be edited; left out: {}", counted.join(", "));
+        let message = format!("no prefix of the games can be edited; dropped: {}", counted.join(", "));
         let hint = "`plies` has the lengths of the prefixes; a game must go on for six plies behind one";
         return Err(Failure::input(message).hint(hint));
     }
@@ -97,11 +97,11 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
         seed: config.seed,
         cases: unedited.len() as u64,
         targets_without_moves: unedited.iter().filter(|row| row.target_moves == Some(0)).count() as u64,
-        left_out: Reason::ALL
-            .map(|reason| (reason.name().to_owned(), left_out.get(&reason).copied().unwrap_or(0)))
+        dropped: Reason::ALL
+            .map(|reason| (reason.name().to_owned(), dropped.get(&reason).copied().unwrap_or(0)))
             .into(),
     };
-    context.log(format!("{} cases, left out: {:?}", about.cases, about.left_out));
+    context.log(format!("{} cases, dropped: {:?}", about.cases, about.dropped));
     let network = model.weights_source().name();
     let found = findings(&about, network, &rows, config.resamples, config.seed);
     let mut table = TableWriter::<EditRow>::create(context.output("edits")?, &about)?;
@@ -112,12 +112,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
 
 impl Editor<'_> {
     /// Adds the rows of these games: for each case the row without an edit, then its edits by layer.
-    fn edit(
-        &self,
-        games: &[cases::Game],
-        left_out: &mut LeftOutCounts,
-        rows: &mut Vec<EditRow>,
-    ) -> Result<(), Failure> {
+    fn edit(&self, games: &[cases::Game], dropped: &mut DropCounts, rows: &mut Vec<EditRow>) -> Result<(), Failure> {
         let batch_tokens = self.config.batch_tokens as usize;
         let recorded: Vec<RecordedGame<'_>> = games.iter().map(cases::Game::recorded).collect();
         let passes = self.model.record(self.workers, batch_tokens, self.sites, &recorded)?;
@@ -128,7 +123,7 @@ impl Editor<'_> {
                 check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
                 match BoardComparison::of(self.model.task(), case, &now.logits) {
                     Ok(comparison) => prepared.push(PreparedCase { case, game: number, place, now, then, comparison }),
-                    Err(reason) => *left_out.entry(reason).or_default() += 1,
+                    Err(reason) => *dropped.entry(reason).or_default() += 1,
                 }
             }
         }
@@ -147,7 +142,7 @@ impl Editor<'_> {
                                     EditRow { layer: Some(site as u8), eta: Some(eta), ..one.row(intervention) },
                                 ));
                             }
-                            None => *left_out.entry(Reason::NoDirection).or_default() += 1,
+                            None => *dropped.entry(Reason::NoDirection).or_default() += 1,
                         }
                     }
                 }

@@ -83,7 +83,7 @@ fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_share
     let (rows, findings, about) = given.run(trial);
     let unedited = rows.iter().filter(|row| row.layer.is_none()).count();
     assert_eq!(rows.len(), unedited * (1 + 3 * 3 * 2));
-    let (cases, games) = (about.cases + about.left_out.values().sum::<u64>(), sample::games().len().min(6) as u64);
+    let (cases, games) = (about.cases + about.dropped.values().sum::<u64>(), sample::games().len().min(6) as u64);
     assert_eq!((about.cases, cases), (unedited as u64, 2 * games), "{about:?}");
     for row in &rows {
         let masses = [row.mass_original, row.mass_target, row.mass_future, row.mass_both].map(Option::unwrap);
@@ -216,7 +216,7 @@ fn what_does_not_fit_is_an_error_in_words() {
     let message = given.refused(given.trial("layer").with("layers", ints(&[13])));
     assert_eq!(message, "`layers` has layer 13, and gpt d16/l2 has layers 0 to 2");
     let message = given.refused(given.trial("plies").with("plies", ints(&[60_000])));
-    assert!(message.starts_with("no prefix of the games can be edited; left out: too_few_plies 6"), "{message}");
+    assert!(message.starts_with("no prefix of the games can be edited; dropped: too_few_plies 6"), "{message}");
     let check = |name: &str, value: Value| {
         let message = given.refused(given.trial("check").with(name, value));
         message.strip_prefix(&format!("parameter `{name}` ")).unwrap_or(&message).to_owned()

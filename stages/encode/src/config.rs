@@ -11,7 +11,7 @@ parameters! {
         pub form: String,
         /// For `words`: a row is a game (`games`), or a part of the stream of all games (`blocks`).
         pub packing: String = GAMES.into(), kind = Type::Choice(&[GAMES, BLOCKS]),
-        /// For `packing: games`: tokens of a row, at most; longer games are cut. For `speech`: longer examples are left out.
+        /// For `packing: games`: tokens of a row, at most; longer games are cut. For `speech`: longer examples are dropped.
         pub max_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },
         /// For `packing: blocks`: tokens of a row.
         pub block_tokens: usize = 512, kind = Type::Integer { min: 2, max: 65_535 },

@@ -1,4 +1,4 @@
-//! The account of what was written and left out: the output `counts`.
+//! The account of what was written and dropped: the output `counts`.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 use crate::encoded::Row;
 use crate::forms::Form;
 
-/// Counts rows and what is left out.
+/// Counts rows and what is dropped.
 pub struct Counts {
     form: &'static Form,
     rows: u64,
     tokens: u64,
     targets: u64,
     cut: u64,
-    left_out: BTreeMap<&'static str, u64>,
+    dropped: BTreeMap<&'static str, u64>,
 }
 
 impl Counts {
     /// The counts before the first row.
     pub fn new(form: &'static Form) -> Self {
-        let left_out = form.reasons.iter().map(|reason| (*reason, 0)).collect();
-        Counts { form, rows: 0, tokens: 0, targets: 0, cut: 0, left_out }
+        let dropped = form.reasons.iter().map(|reason| (*reason, 0)).collect();
+        Counts { form, rows: 0, tokens: 0, targets: 0, cut: 0, dropped }
     }
 
     /// Counts a row.
@@ -38,9 +38,9 @@ impl Counts {
         self.cut += 1;
     }
 
-    /// Counts what was left out for this reason.
+    /// Counts what was dropped for this reason.
     pub fn count_left_out(&mut self, reason: &'static str, count: u64) {
-        *self.left_out.entry(reason).or_default() += count;
+        *self.dropped.entry(reason).or_default() += count;
     }
 
     /// Writes `counts`.
@@ -55,7 +55,7 @@ impl Counts {
             ("tokens", json!(self.tokens)),
             ("targets", json!(self.targets)),
             ("cut", json!(self.cut)),
-            ("left_out", json!(self.left_out)),
+            ("dropped", json!(self.dropped)),
         ]);
         fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
         context.metric("rows", self.rows as f64);

@@ -3,13 +3,13 @@
 use cwm_evaluations::Evaluation;
 use cwm_sequences::NO_LOSS;
 
-/// A sequence, or none, and what was left out.
+/// A sequence, or none, and what was dropped.
 #[derive(Debug, Default)]
 pub struct EncodedSequence {
     /// The sequence.
     pub row: Option<Row>,
-    /// The number that was left out, by one of the reasons of the form.
-    pub left_out: Option<(&'static str, u64)>,
+    /// The number that was dropped, by one of the reasons of the form.
+    pub dropped: Option<(&'static str, u64)>,
     /// True if the sequence is longer than its form allows, and was cut.
     pub is_cut: bool,
 }
@@ -26,9 +26,9 @@ pub struct Row {
 }
 
 impl EncodedSequence {
-    /// A position or a game that is left out.
-    pub fn left_out(reason: &'static str) -> Self {
-        EncodedSequence { left_out: Some((reason, 1)), ..EncodedSequence::default() }
+    /// A position or a game that is dropped.
+    pub fn dropped(reason: &'static str) -> Self {
+        EncodedSequence { dropped: Some((reason, 1)), ..EncodedSequence::default() }
     }
 }
 

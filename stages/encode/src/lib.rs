@@ -69,7 +69,7 @@ impl Stage for Encode {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::folder("sequences", Format::SEQUENCES, "The sequences in the order of the input."),
-            Output::file("counts", Format::COUNTS, "json", "How much was written, and what was left out for what."),
+            Output::file("counts", Format::COUNTS, "json", "How much was written, and what was dropped for what."),
         ]
     }
 

@@ -37,7 +37,7 @@ impl Output {
         if encoded.is_cut {
             self.counts.cut();
         }
-        if let Some((reason, count)) = encoded.left_out {
+        if let Some((reason, count)) = encoded.dropped {
             self.counts.count_left_out(reason, count);
         }
         Ok(())

@@ -34,7 +34,7 @@ parameters! {
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Shares of examples by the full-move number of their positions, such as `{"0-9": 0.15, "10-39": 0.75, "40+": 0.1}`.
-        /// Positions in no such range are left out. Without a `limit` as many examples are built as have these shares.
+        /// Positions in no such range are dropped. Without a `limit` as many examples are built as have these shares.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// `balanced`: White is to move in half of the positions.
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),

@@ -77,7 +77,7 @@ impl Stage for Examples {
                 "jsonl",
                 "What a teacher is asked with `builder: guided`; none of other builders.",
             ),
-            Output::file("counts", Format::COUNTS, "json", "How many positions were read, and left out for what."),
+            Output::file("counts", Format::COUNTS, "json", "How many positions were read, and dropped for what."),
         ]
     }
 

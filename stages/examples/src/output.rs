@@ -20,7 +20,7 @@ pub struct BuildSummary {
     examples: Vec<(usize, Example)>,
     /// The items, each with the index of its place.
     items: Vec<(usize, Item)>,
-    left_out: BTreeMap<Reason, u64>,
+    dropped: BTreeMap<Reason, u64>,
     tree: TreeCounts,
 }
 
@@ -31,7 +31,7 @@ impl BuildSummary {
             engine,
             examples: Vec::new(),
             items: Vec::new(),
-            left_out: Reason::ALL.map(|reason| (reason, 0)).into(),
+            dropped: Reason::ALL.map(|reason| (reason, 0)).into(),
             tree: TreeCounts::default(),
         }
     }
@@ -50,7 +50,7 @@ impl BuildSummary {
 
     /// Counts a position of which nothing was built, and returns how many there are so far for this reason.
     pub fn count_left_out(&mut self, reason: Reason) -> u64 {
-        let count = self.left_out.entry(reason).or_default();
+        let count = self.dropped.entry(reason).or_default();
         *count += 1;
         *count
     }
@@ -67,15 +67,15 @@ pub fn write(
     drawing: &Drawing,
     mut found: BuildSummary,
 ) -> Result<(), Failure> {
-    let mut left_out = positions.left_out();
-    left_out.insert("fullmove", drawing.outside);
-    left_out.extend(found.left_out.iter().map(|(reason, count)| (reason.name(), *count)));
+    let mut dropped = positions.dropped();
+    dropped.insert("fullmove", drawing.outside);
+    dropped.extend(found.dropped.iter().map(|(reason, count)| (reason.name(), *count)));
     let count = found.examples.len() + found.items.len();
     if count == 0 {
-        let reasons = left_out.iter().filter(|(_, count)| **count > 0);
+        let reasons = dropped.iter().filter(|(_, count)| **count > 0);
         let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
         let message = format!("no example of `{}` can be built of {} positions", config.builder, positions.read);
-        return Err(Failure::input(format!("{message}; left out are: {}", reasons.join(", "))));
+        return Err(Failure::input(format!("{message}; dropped: {}", reasons.join(", "))));
     }
     found.examples.sort_unstable_by_key(|(place, _)| *place);
     let mut out = BufWriter::new(fs_err::File::create(context.output("examples")?)?);
@@ -99,7 +99,7 @@ pub fn write(
         ("examples", json!(count)),
         ("positions", json!(positions.read)),
         ("not_drawn", json!(drawing.left())),
-        ("left_out", json!(left_out)),
+        ("dropped", json!(dropped)),
     ]);
     counts.extend(found.engine.as_ref().map(|engine| ("engine", json!(engine))));
     if config.builder == "verbalised" {

@@ -37,8 +37,8 @@ impl Stage for Import {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::folder("games", Format::GAMES, "The games in the order of the lines."),
-            Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and left out for what."),
-            Output::file("faults", Format::FAULTS, "jsonl", "Every record that was left out, and its place."),
+            Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and dropped for what."),
+            Output::file("faults", Format::FAULTS, "jsonl", "Every record that was dropped, and its place."),
         ]
     }
 

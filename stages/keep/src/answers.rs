@@ -27,7 +27,7 @@ pub struct PassingAnswer {
     pub example: Example,
 }
 
-/// The reason why an answer is left out.
+/// The reason why an answer is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// There is no text.
@@ -65,15 +65,15 @@ pub struct TeacherAnswers {
     /// The answers that passed, in the order of the items and their numbers.
     pub passing: Vec<PassingAnswer>,
     /// The number of the others, by reason.
-    pub left_out: BTreeMap<Reason, u64>,
+    pub dropped: BTreeMap<Reason, u64>,
     /// The number of all.
     pub total: u64,
 }
 
 impl TeacherAnswers {
-    /// Counts an answer that is left out.
+    /// Counts an answer that is dropped.
     pub fn count_left_out(&mut self, reason: Reason) {
-        *self.left_out.entry(reason).or_default() += 1;
+        *self.dropped.entry(reason).or_default() += 1;
     }
 }
 
@@ -141,7 +141,7 @@ struct AnswerFilter<'a> {
 }
 
 impl AnswerFilter<'_> {
-    /// The example that an answer becomes, or the reason why it is left out.
+    /// The example that an answer becomes, or the reason why it is dropped.
     fn example(&self, item: &Item, answer: &Answer) -> Result<Result<Example, Reason>, Failure> {
         let Some(text) = answer.response.as_deref().filter(|text| !text.trim().is_empty()) else {
             return Ok(Err(Reason::Unanswered));

@@ -45,7 +45,7 @@ impl Stage for Keep {
                 "jsonl",
                 "The answers that are kept, in the order of the items.",
             ),
-            Output::file("counts", Format::COUNTS, "json", "How many answers were kept, and left out for what."),
+            Output::file("counts", Format::COUNTS, "json", "How many answers were kept, and dropped for what."),
         ]
     }
 

@@ -15,14 +15,14 @@ use crate::config::Config;
 /// # Errors
 /// Nothing is kept, or an operation on the disk fails.
 pub fn write(context: &Context, config: &Config, answers: TeacherAnswers, not_drawn: u64) -> Result<(), Failure> {
-    let left_out: BTreeMap<&str, u64> =
-        Reason::ALL.iter().map(|reason| (reason.name(), answers.left_out.get(reason).copied().unwrap_or(0))).collect();
+    let dropped: BTreeMap<&str, u64> =
+        Reason::ALL.iter().map(|reason| (reason.name(), answers.dropped.get(reason).copied().unwrap_or(0))).collect();
     let count = answers.passing.len();
-    let surplus = left_out[Reason::Piece.name()];
+    let surplus = dropped[Reason::Piece.name()];
     if count == 0 {
-        let reasons = left_out.iter().filter(|(_, count)| **count > 0);
+        let reasons = dropped.iter().filter(|(_, count)| **count > 0);
         let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{reason} {count}")).collect();
-        let message = format!("no answer of {} is kept; left out are: {}", answers.total, reasons.join(", "));
+        let message = format!("no answer of {} is kept; dropped: {}", answers.total, reasons.join(", "));
         let hint = if surplus > 0 {
             "raise `largest_piece_share`, or give answers about more kinds of piece"
         } else {
@@ -33,7 +33,7 @@ pub fn write(context: &Context, config: &Config, answers: TeacherAnswers, not_dr
     if let Some(limit) = config.limit.filter(|limit| (count as u64) < *limit) {
         let why = match surplus {
             0 => "no more are right".to_owned(),
-            _ => format!("{surplus} that were drawn are left out by `largest_piece_share`"),
+            _ => format!("{surplus} that were drawn are dropped by `largest_piece_share`"),
         };
         context.note(format!("{count} of {limit} answers: {why}"));
     }
@@ -45,7 +45,7 @@ pub fn write(context: &Context, config: &Config, answers: TeacherAnswers, not_dr
     }
     out.flush()?;
     let counts = json!({
-        "stage": "keep", "answers": answers.total, "examples": count, "left_out": left_out, "not_drawn": not_drawn, "tasks": tasks,
+        "stage": "keep", "answers": answers.total, "examples": count, "dropped": dropped, "not_drawn": not_drawn, "tasks": tasks,
     });
     fs_err::write(context.output("counts")?, format!("{counts}\n"))?;
     context.metric("examples", count as f64);

@@ -98,7 +98,7 @@ fn what_is_right_is_kept_whole() {
     assert_eq!(messages[..2], [(MessageRole::System, "You are a player."), (MessageRole::User, "What now, 0?")]);
     assert_eq!(kept[1].meta.text("item"), Some("reasoning_best_move_0000"));
     let expected = concat!(
-        r#"{"answers":10,"examples":4,"left_out":{"below":4,"fullmove":0,"piece":0,"repeated":1,"unanswered":1},"not_drawn":0,"#,
+        r#"{"answers":10,"examples":4,"dropped":{"below":4,"fullmove":0,"piece":0,"repeated":1,"unanswered":1},"not_drawn":0,"#,
         r#""stage":"keep","tasks":{"reasoning_best_move":1,"reasoning_legal_moves":1,"reasoning_predict_move":1,"#,
         r#""reasoning_worst_move":1}}"#,
         "\n"
@@ -158,15 +158,15 @@ fn no_kind_of_piece_has_too_large_a_share() {
     };
     assert_eq!(["king", "rook", "queen", "knight", "pawn"].map(of), [13, 10, 10, 10, 10]);
     assert!(counts(&outcome).contains(r#""piece":7"#), "{}", counts(&outcome));
-    // All are drawn, and then some are left out again.
+    // All are drawn, and then some are dropped again.
     let outcome = trial(folder.path(), &items, &answers).with("limit", Value::Int(60)).run(&Keep).unwrap();
-    let note = "53 of 60 answers: 7 that were drawn are left out by `largest_piece_share`";
+    let note = "53 of 60 answers: 7 that were drawn are dropped by `largest_piece_share`";
     assert!(outcome.events.iter().any(|event| matches!(event, Event::Note(found) if found == note)));
     // One kind has more than a quarter however few there are.
     let queens: Vec<Item> = (0..10).map(|number| item(task, number, "black queen", 1)).collect();
     let answers: Vec<_> = queens.iter().map(right).collect();
     let failure = trial(folder.path(), &queens, &answers).run(&Keep).err().unwrap();
-    assert_eq!(failure.message, "no answer of 10 is kept; left out are: piece 10");
+    assert_eq!(failure.message, "no answer of 10 is kept; dropped: piece 10");
     assert!(failure.hint.unwrap().contains("`largest_piece_share`"));
 }
 
@@ -219,7 +219,7 @@ fn what_does_not_belong_together_is_named() {
     let (mut not_asked, same) = right();
     not_asked.finish = Some(NOT_ASKED.to_owned());
     let message = failure(&[(answer, grade), (not_asked, same)], std::slice::from_ref(&item)).message;
-    assert_eq!(message, "no answer of 1 is kept; left out are: unanswered 1");
+    assert_eq!(message, "no answer of 1 is kept; dropped: unanswered 1");
     let trial = trial(folder.path(), std::slice::from_ref(&item), &[right()]).with("predict", Value::Float(1.5));
     assert_eq!(trial.run(&Keep).err().unwrap().message, "parameter `predict` must be from 0 to 1, not 1.5");
 }

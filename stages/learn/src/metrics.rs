@@ -12,17 +12,17 @@ const ONE_ANSWER: [&str; 1] = ["prompt"];
 
 /// The targets that are one answer together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum AnswerUnit {
     /// Each target alone.
     Target,
     /// All of a sequence.
     Sequence,
 }
 
-impl Answer {
+impl AnswerUnit {
     /// The answer of the sequences of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> Self {
-        if ONE_ANSWER.contains(&vocabulary.form.as_str()) { Answer::Sequence } else { Answer::Target }
+        if ONE_ANSWER.contains(&vocabulary.form.as_str()) { AnswerUnit::Sequence } else { AnswerUnit::Target }
     }
 }
 
@@ -37,8 +37,8 @@ pub struct ChoiceMetrics {
 
 impl ChoiceMetrics {
     /// Counts a sequence, whose targets have these scores.
-    pub fn add(&mut self, scores: &[Score], answer: Answer) {
-        let size = if answer == Answer::Sequence { scores.len() } else { 1 };
+    pub fn add(&mut self, scores: &[Score], answer: AnswerUnit) {
+        let size = if answer == AnswerUnit::Sequence { scores.len() } else { 1 };
         for scores in scores.chunks(size.max(1)) {
             self.answers += 1;
             self.best += u64::from(scores.iter().all(|score| score.is_likeliest));
@@ -92,7 +92,7 @@ impl Metrics for ChoiceMetrics {
 mod tests {
     use super::*;
 
-    fn metrics(answer: Answer) -> ChoiceMetrics {
+    fn metrics(answer: AnswerUnit) -> ChoiceMetrics {
         let score = |loss, is_likeliest| Score { loss, is_likeliest };
         let mut metrics = ChoiceMetrics::default();
         metrics.add(&[score(1.0, true), score(2.0, false), score(3.0, true)], answer);
@@ -106,8 +106,8 @@ mod tests {
         let entries = |loss: f64, best: f64, positions: u64| {
             format!("{:?}", vec![("loss", json!(loss)), ("best", json!(best)), ("positions", json!(positions))])
         };
-        assert_eq!(text(Answer::Target), entries(3.0, 0.75, 4));
-        assert_eq!(text(Answer::Sequence), entries(6.0, 0.5, 2));
+        assert_eq!(text(AnswerUnit::Target), entries(3.0, 0.75, 4));
+        assert_eq!(text(AnswerUnit::Sequence), entries(6.0, 0.5, 2));
     }
 
     #[test]

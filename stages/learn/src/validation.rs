@@ -8,13 +8,13 @@ use cwm_models::{DeviceWeights, Network};
 use cwm_training::{Validation, ValidationSet};
 
 use crate::data::Rows;
-use crate::metrics::{Answer, ChoiceMetrics};
+use crate::metrics::{AnswerUnit, ChoiceMetrics};
 
 /// Sequences measured on.
 pub struct ChoiceValidation<'a> {
     network: &'a Network,
     workers: &'a WorkerPool,
-    answer: Answer,
+    answer: AnswerUnit,
     rows: ValidationSet<Rows>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> ChoiceValidation<'a> {
     /// One of them cannot be read, or the model cannot.
     pub fn new(rows: Rows, limit: u64, network: &'a Network, workers: &'a WorkerPool) -> Result<Self, Failure> {
         let count = rows.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
-        let answer = Answer::of(rows.vocabulary());
+        let answer = AnswerUnit::of(rows.vocabulary());
         Ok(ChoiceValidation { network, workers, answer, rows: ValidationSet::new(rows, count)? })
     }
 }

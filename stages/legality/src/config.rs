@@ -10,7 +10,7 @@ parameters! {
         pub family: Option<String> = None,
         /// Number of games, the first ones; by default all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 32 })),
-        /// Games of more words are left out and counted, like those that are longer than the model reads.
+        /// Games of more words are dropped and counted, like those that are longer than the model reads.
         pub longest: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
         /// Games are cut after this many words; by default they are not.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),

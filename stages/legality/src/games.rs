@@ -65,8 +65,8 @@ pub struct Games<'a> {
     most: usize,
     /// Number of games that were taken.
     taken: usize,
-    /// Games that are left out, by the reason.
-    pub left_out: BTreeMap<String, u64>,
+    /// Games that are dropped, by the reason.
+    pub dropped: BTreeMap<String, u64>,
 }
 
 impl<'a> Games<'a> {
@@ -106,9 +106,9 @@ impl<'a> Games<'a> {
             };
             return Err(Failure::input(message).hint(hint));
         }
-        let left_out = [("too_long", too_long), ("other_rules", of_other_rules)];
-        let left_out = left_out.map(|(reason, count)| (reason.to_owned(), count)).into();
-        Ok(Games { dataset, places, most, taken: 0, left_out })
+        let dropped = [("too_long", too_long), ("other_rules", of_other_rules)];
+        let dropped = dropped.map(|(reason, count)| (reason.to_owned(), count)).into();
+        Ok(Games { dataset, places, most, taken: 0, dropped })
     }
 
     /// Returns the number of games that were taken so far, and that of all.
@@ -116,11 +116,11 @@ impl<'a> Games<'a> {
         (self.taken as u64, self.places.len() as u64)
     }
 
-    /// Returns the note about games that are left out; `None` if there is none.
+    /// Returns the note about games that are dropped; `None` if there is none.
     pub fn left_out_note(&self) -> Option<String> {
-        let count = |reason: &str| self.left_out.get(reason).copied().unwrap_or_default();
+        let count = |reason: &str| self.dropped.get(reason).copied().unwrap_or_default();
         let (too_long, other_rules) = (count("too_long"), count("other_rules"));
-        let note = format!("input `games`: {too_long} games too long and {other_rules} of other rules are left out");
+        let note = format!("input `games`: {too_long} games too long and {other_rules} of other rules are dropped");
         (too_long + other_rules > 0).then_some(note)
     }
 

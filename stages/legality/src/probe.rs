@@ -1,4 +1,4 @@
-//! The probe: fresh models of words, which read the sample's games; one of these is left out, others are cut.
+//! The probe: fresh models of words, which read the sample's games; one of these is dropped, others are cut.
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};

@@ -43,7 +43,7 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let of = LegalityDescription {
         model: model.name(),
         games: games.progress().1,
-        left_out: games.left_out.clone(),
+        dropped: games.dropped.clone(),
         seen,
         max_tokens: config.max_tokens,
         precision: config.precision.clone(),

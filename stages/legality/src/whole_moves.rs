@@ -10,7 +10,7 @@ use crate::games::{Game, Games};
 use crate::score::likeliest;
 
 /// A move that a model answers.
-struct Answer {
+struct MoveInProgress {
     /// Its game among those that are given.
     game: usize,
     legal_words: LegalWords,
@@ -20,13 +20,13 @@ struct Answer {
     begin: usize,
 }
 
-impl AsRef<[u16]> for Answer {
+impl AsRef<[u16]> for MoveInProgress {
     fn as_ref(&self) -> &[u16] {
         &self.words
     }
 }
 
-impl Answer {
+impl MoveInProgress {
     /// True if no word is missing: none can follow, or none continues a legal move.
     fn is_whole(&self) -> bool {
         self.legal_words.after(&self.words[self.begin..]).is_empty()
@@ -61,7 +61,7 @@ pub fn count(
             let begin = token + 1;
             if begun.is_empty() && !legal_words.is_empty() && begin <= longest {
                 let words = game.words.ids[..begin].to_vec();
-                open.push(Answer { game: place, legal_words: legal_words.clone(), words, begin });
+                open.push(MoveInProgress { game: place, legal_words: legal_words.clone(), words, begin });
             }
         });
         of_game.map_err(|wrong| games.failure(game.number, &wrong))?;

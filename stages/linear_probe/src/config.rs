@@ -31,7 +31,7 @@ parameters! {
         /// With `random`, each game is first cut after a number of tokens drawn from 12 to `max_tokens`, or to its own length
         /// without that, so that all depths of games are seen.
         pub cut: String = "none".into(), kind = Type::Choice(&["none", "random"]),
-        /// Games are cut after so many tokens. By default games with more tokens than the model reads are left out.
+        /// Games are cut after so many tokens. By default games with more tokens than the model reads are dropped.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 2, max: 1 << 20 })),
         /// The tokens that are read, by their place in a move: 0 and 1 origin and target of white, 2 and 3 of black, 4 a
         /// promotion piece. For models of words.

@@ -22,9 +22,9 @@ pub struct Games<'a> {
     /// Rows that are read of them.
     pub rows: u64,
     ids: HashSet<String>,
-    /// Games that are left out, being longer than the model reads.
+    /// Games that are dropped, being longer than the model reads.
     pub too_long: u64,
-    /// Games that are left out since their boards do not follow from their moves.
+    /// Games that are dropped since their boards do not follow from their moves.
     pub of_other_rules: u64,
     /// The board of each row.
     pub boards: Boards,
@@ -79,9 +79,8 @@ impl<'a> Games<'a> {
         }
         if games.places.is_empty() {
             let message = format!("no token of the games of input `{input}` is read (`last`, `phase`, `max_tokens`)");
-            let left_out =
-                format!("{} games are too long, {} are of other rules", games.too_long, games.of_other_rules);
-            let failure = Failure::input(format!("{message}: {left_out}"));
+            let dropped = format!("{} games are too long, {} are of other rules", games.too_long, games.of_other_rules);
+            let failure = Failure::input(format!("{message}: {dropped}"));
             let are_read = all as u64 > games.too_long + games.of_other_rules;
             return Err(if are_read {
                 failure.hint("`last: 0` looks at all tokens of each game, `phase: any` at tokens of all phases")

@@ -35,7 +35,7 @@ impl ProbeRun<'_> {
         let config = self.config;
         let mut training = serde_json::Map::from_iter([
             ("games".to_owned(), json!(train.games)),
-            ("left_out".to_owned(), json!(BTreeMap::from(train.left_out))),
+            ("dropped".to_owned(), json!(BTreeMap::from(train.dropped))),
             ("rows".to_owned(), json!(train.rows.len())),
             ("labels".to_owned(), json!(config.labels)),
             ("last".to_owned(), json!(config.last)),

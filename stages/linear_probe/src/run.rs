@@ -51,8 +51,8 @@ pub struct CollectedRows {
     pub ids: HashSet<String>,
     /// Number of these games.
     pub games: usize,
-    /// Games that are left out, by the reason.
-    pub left_out: [(&'static str, u64); 2],
+    /// Games that are dropped, by the reason.
+    pub dropped: [(&'static str, u64); 2],
     boards: Boards,
 }
 
@@ -99,16 +99,16 @@ impl<'a> ProbeRun<'a> {
         self.context.activity(format!("reading {input}"));
         let mut games = Games::open(self.context, self.config, &self.model, input)?;
         let (sites, width) = (self.collection.sites.len(), self.model.width());
-        let left_out = [("too_long", games.too_long), ("other_rules", games.of_other_rules)];
-        let (rows, read, [(_, too_long), (_, other_rules)]) = (games.rows, games.len(), left_out);
+        let dropped = [("too_long", games.too_long), ("other_rules", games.of_other_rules)];
+        let (rows, read, [(_, too_long), (_, other_rules)]) = (games.rows, games.len(), dropped);
         let scratch = scratch(rows, sites, width);
         self.context.log(format!("{input}: {rows} rows of {read} games; {scratch}"));
-        cwm_inside::left_out(input, too_long, other_rules).into_iter().for_each(|note| self.context.note(note));
+        cwm_inside::dropped(input, too_long, other_rules).into_iter().for_each(|note| self.context.note(note));
         let mut writer = RowsWriter::create(self.context.temporary(), input, sites, width)?;
         let workers = device::workers(self.context, self.model.pass().device())?;
         collect(self.context, &self.model, &workers, &self.collection, games.wanted(others), &mut writer)?;
         let rows = writer.finish()?;
-        Ok(CollectedRows { rows, ids: games.ids().clone(), games: read, left_out, boards: games.boards })
+        Ok(CollectedRows { rows, ids: games.ids().clone(), games: read, dropped, boards: games.boards })
     }
 
     /// Returns the form in which the rows of each layer are read.

@@ -6,7 +6,7 @@ use cwm_matches::End;
 use shakmaty::{ByColor, Color, Move, Position};
 
 use crate::board::Board;
-use crate::side::{Answer, Side};
+use crate::side::{MoveChoice, Side};
 
 /// A game that has been played.
 #[derive(Debug)]
@@ -51,10 +51,10 @@ pub fn play(
         if board.moves().len() >= max_plies as usize {
             break (End::MaxPlies, None);
         }
-        match sides.get_mut(turn).answer(&board, random, &mut illegal_attempts) {
-            Ok(Answer::Move(played)) => board.play(played),
-            Ok(Answer::NoLegalMove) => break (End::Attempts, Some(!turn)),
-            Ok(Answer::ContextFull) => break (End::Context, None),
+        match sides.get_mut(turn).choose(&board, random, &mut illegal_attempts) {
+            Ok(MoveChoice::Move(played)) => board.play(played),
+            Ok(MoveChoice::NoLegalMove) => break (End::Attempts, Some(!turn)),
+            Ok(MoveChoice::ContextFull) => break (End::Context, None),
             Err(failure) => {
                 let message = format!("ply {}: {}", board.moves().len(), failure.message);
                 return Err(Failure { message, ..failure });

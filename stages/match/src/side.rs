@@ -7,7 +7,7 @@ use cwm_game::GameStream;
 use cwm_player::{AnswerError, PlayRules, Player};
 use cwm_random::Random;
 use cwm_search::candidates;
-use cwm_uci::{Engine, Level, Limit, Question, Score, Settings};
+use cwm_uci::{Engine, Level, Limit, Score, SearchRoot, Settings};
 use shakmaty::{Move, Position};
 
 use crate::board::Board;
@@ -16,7 +16,7 @@ use crate::kind::Kind;
 
 /// The answer of a player whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum MoveChoice {
     /// The player moves.
     Move(Move),
     /// The player has no attempt left, and none gave a legal move.
@@ -106,23 +106,23 @@ impl<'p> Side<'p> {
     ///
     /// # Errors
     /// The engine fails.
-    pub fn answer(&mut self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
+    pub fn choose(&mut self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<MoveChoice, Failure> {
         match self {
             Side::Random => {
                 let moves = board.position().legal_moves();
-                Ok(Answer::Move(moves[random.below(moves.len() as u32) as usize]))
+                Ok(MoveChoice::Move(moves[random.below(moves.len() as u32) as usize]))
             }
-            Side::Model(model) => model.answer(board, random, illegal),
+            Side::Model(model) => model.choose(board, random, illegal),
             Side::OwnEngine(depth) => {
                 let found = candidates(&board.state, &board.position().legal_moves(), *depth, 0);
                 let best = found.first().ok_or_else(|| Failure::internal("no move is best where one is legal"))?;
-                Ok(Answer::Move(best.chosen))
+                Ok(MoveChoice::Move(best.chosen))
             }
             Side::Engine(engine, strength) => {
-                let question = Question::game(&board.uci_moves)?;
+                let root = SearchRoot::game(&board.uci_moves)?;
                 match strength {
-                    Strength::Full(limit) => Ok(Answer::Move(engine.query(&question, limit)?.best)),
-                    Strength::Level(level) => weakened(engine, *level, &question, random).map(Answer::Move),
+                    Strength::Full(limit) => Ok(MoveChoice::Move(engine.query(&root, limit)?.best)),
+                    Strength::Level(level) => weakened(engine, *level, &root, random).map(MoveChoice::Move),
                 }
             }
         }
@@ -130,7 +130,7 @@ impl<'p> Side<'p> {
 }
 
 impl Model<'_> {
-    fn answer(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<Answer, Failure> {
+    fn choose(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<MoveChoice, Failure> {
         let state = &board.state;
         let is_excluded = |played: Move| {
             self.avoids_repetition && !played.is_zeroing() && state.times_before(&state.after(played)) >= 2
@@ -138,22 +138,22 @@ impl Model<'_> {
         match self.player.play(self.rules, &board.game, &is_excluded, &mut || random.uniform()) {
             Ok(chosen) => {
                 *illegal += chosen.illegal.len() as u32;
-                Ok(chosen.played.map_or(Answer::NoLegalMove, Answer::Move))
+                Ok(chosen.played.map_or(MoveChoice::NoLegalMove, MoveChoice::Move))
             }
-            Err(AnswerError::ContextFull(_)) => Ok(Answer::ContextFull),
+            Err(AnswerError::ContextFull(_)) => Ok(MoveChoice::ContextFull),
             Err(AnswerError::Form(what)) => Err(Failure::internal(what)),
         }
     }
 }
 
 /// The move of an engine at a level. As many numbers are drawn whatever the engine reports.
-fn weakened(engine: &mut Engine, level: Level, question: &Question, random: &mut GameStream) -> Result<Move, Failure> {
+fn weakened(engine: &mut Engine, level: Level, root: &SearchRoot, random: &mut GameStream) -> Result<Move, Failure> {
     let draws: [u32; Level::LINES as usize] = std::array::from_fn(|_| random.next());
-    let answer = engine.query(question, &level.limit())?;
+    let answer = engine.query(root, &level.limit())?;
     let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
     let chosen = level.choose(&scores, &draws).and_then(|chosen| answer.lines[chosen].moves.first());
     chosen.copied().ok_or_else(|| {
-        let (name, fen) = (engine.name(), question.fen());
+        let (name, fen) = (engine.name(), root.fen());
         Failure::input(format!("the engine {name} reported no line with a move, in the position `{fen}`"))
     })
 }

@@ -41,7 +41,7 @@ impl Stage for Parse {
         vec![
             Output::folder("games", Format::GAMES, "The kept games in the order of the files."),
             Output::file("counts", Format::COUNTS, "json", "How many games were read, kept, and dropped for what."),
-            Output::file("faults", Format::FAULTS, "jsonl", "Every faulty game that was left out, and its place."),
+            Output::file("faults", Format::FAULTS, "jsonl", "Every faulty game that was dropped, and its place."),
         ]
     }
 

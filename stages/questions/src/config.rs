@@ -40,7 +40,7 @@ parameters! {
         pub keys: String = "published".into(), kind = Type::Choice(&["published", "sound"]),
         /// Reasoning: shares of a task's items by the full-move number of their positions, such as `{"0-9": 0.4, "10+": 0.6}`. Four
         /// times as many items as wanted are made; a range that has fewer than its share is made up for by the others. Positions
-        /// in no range are left out. By default positions are taken as they come.
+        /// in no range are dropped. By default positions are taken as they come.
         pub fullmoves: BTreeMap<String, f64> = BTreeMap::new(),
         /// Reasoning: how a position is written.
         pub board: String = BoardForm::Visual.name().into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),

@@ -1,4 +1,4 @@
-//! Counts of rows that were read and left out, and of items that were found.
+//! Counts of rows that were read and dropped, and of items that were found.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ const LOGGED: u64 = 20;
 #[derive(Debug, Default)]
 pub struct SourceCounts {
     read: u64,
-    left_out: BTreeMap<&'static str, u64>,
-    /// Rows that are not left out, whose FEN has a castling right that cannot be.
+    dropped: BTreeMap<&'static str, u64>,
+    /// Rows that are not dropped, whose FEN has a castling right that cannot be.
     pub impossible_rights: u64,
 }
 
 impl SourceCounts {
     /// Returns counts with each reason at 0.
     pub fn new(reasons: impl IntoIterator<Item = &'static str>) -> Self {
-        SourceCounts { left_out: reasons.into_iter().map(|reason| (reason, 0)).collect(), ..SourceCounts::default() }
+        SourceCounts { dropped: reasons.into_iter().map(|reason| (reason, 0)).collect(), ..SourceCounts::default() }
     }
 
     /// Counts a row.
@@ -29,17 +29,17 @@ impl SourceCounts {
         self.read += 1;
     }
 
-    /// Counts a row that is left out.
+    /// Counts a row that is dropped.
     pub fn count_left_out(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_default() += 1;
+        *self.dropped.entry(reason).or_default() += 1;
     }
 
-    /// Counts a row that is left out, and names the first such rows in the log.
+    /// Counts a row that is dropped, and names the first such rows in the log.
     pub fn log_left_out(&mut self, reason: &'static str, place: &str, context: &Context) {
         self.count_left_out(reason);
-        match self.left_out.values().sum::<u64>() {
-            ..LOGGED => context.log(format!("{place} is left out: {reason}")),
-            LOGGED => context.log(format!("{place} is left out: {reason}; further ones are only counted")),
+        match self.dropped.values().sum::<u64>() {
+            ..LOGGED => context.log(format!("{place} is dropped: {reason}")),
+            LOGGED => context.log(format!("{place} is dropped: {reason}; further ones are only counted")),
             _ => {}
         }
     }
@@ -49,13 +49,13 @@ impl SourceCounts {
         self.read
     }
 
-    /// Returns the reasons why rows were left out, each with its number of rows.
-    pub fn left_out(&self) -> impl Iterator<Item = String> {
-        self.left_out.iter().filter(|(_, count)| **count > 0).map(|(reason, count)| format!("{reason} {count}"))
+    /// Returns the reasons why rows were dropped, each with its number of rows.
+    pub fn dropped(&self) -> impl Iterator<Item = String> {
+        self.dropped.iter().filter(|(_, count)| **count > 0).map(|(reason, count)| format!("{reason} {count}"))
     }
 
     fn json(&self) -> Value {
-        json!({ "read": self.read, "left_out": self.left_out, "impossible_rights": self.impossible_rights })
+        json!({ "read": self.read, "dropped": self.dropped, "impossible_rights": self.impossible_rights })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::counts::SourceCounts;
 use crate::files::Text;
 
-/// The reasons why answers are left out: the item is none of Reasoning; there is no text.
+/// The reasons why answers are dropped: the item is none of Reasoning; there is no text.
 const REASONS: [&str; 2] = [OTHER_TASK, UNANSWERED];
 const OTHER_TASK: &str = "other_task";
 const UNANSWERED: &str = "unanswered";

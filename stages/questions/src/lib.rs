@@ -3,7 +3,7 @@
 //! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `comments`, `embeddings`: what Semantic is made of.
 //! - `reasoning`: the tasks of Reasoning, and `judges`: those about answers to them. Their items are the work of `cwm-reasoning`.
 //!   `wanted`: which tasks are built.
-//! - `counts`: what was read, left out and found. Which rows become items, and the items, are the work of `cwm-questions`.
+//! - `counts`: what was read, dropped and found. Which rows become items, and the items, are the work of `cwm-questions`.
 
 mod comments;
 mod config;
@@ -88,7 +88,7 @@ impl Stage for Questions {
             return Some("has embeddings of no comments: it needs an input `comments`".into());
         }
         if given.contains(&"apart") && !given.contains(&"evaluations") {
-            return Some("leaves out boards of no source: `apart` needs an input `evaluations`".into());
+            return Some("drops boards of no source: `apart` needs an input `evaluations`".into());
         }
         if given.contains(&"answers") != given.contains(&"items") {
             return Some("has one of the inputs `items` and `answers`: judges need both".into());
@@ -121,7 +121,7 @@ impl Stage for Questions {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::file("items", Format::ITEMS, "jsonl", "The items, by category and task."),
-            Output::file("counts", Format::COUNTS, "json", "How much was read, left out for what, and found."),
+            Output::file("counts", Format::COUNTS, "json", "How much was read, dropped for what, and found."),
         ]
     }
 

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::counts::SourceCounts;
 use crate::run::failure;
 
-/// The reasons why positions are left out: a legal move has no value; the full-move number is in no range of
+/// The reasons why positions are dropped: a legal move has no value; the full-move number is in no range of
 /// `fullmoves`; an item of the input `apart` has the board.
 const REASONS: [&str; 3] = [INCOMPLETE, FULLMOVE, APART];
 const INCOMPLETE: &str = "incomplete";

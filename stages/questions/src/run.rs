@@ -157,10 +157,9 @@ fn check(
         }
     }
     if tasks.iter().all(|task| task.found == 0) {
-        let left_out: Vec<String> = sources.values().flat_map(SourceCounts::left_out).collect();
-        let left_out =
-            if left_out.is_empty() { String::new() } else { format!("; left out are: {}", left_out.join(", ")) };
-        return Err(Failure::input(format!("no item could be built{left_out}"))
+        let dropped: Vec<String> = sources.values().flat_map(SourceCounts::dropped).collect();
+        let dropped = if dropped.is_empty() { String::new() } else { format!("; dropped: {}", dropped.join(", ")) };
+        return Err(Failure::input(format!("no item could be built{dropped}"))
             .hint("give more puzzles, games, evaluations, comments or answers"));
     }
     Ok(())

@@ -45,7 +45,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let counts = json!({
         "stage": "transpositions",
         "games": games,
-        "left_out": { "other_rules": of_other_rules },
+        "dropped": { "other_rules": of_other_rules },
         "sequences": sequences,
         "classes": classes.len(),
         "rows": rows,

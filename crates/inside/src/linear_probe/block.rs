@@ -76,9 +76,9 @@ impl Block {
         for (logits, labels) in logits.chunks_exact_mut(columns).zip(labels.chunks_exact(SQUARES)) {
             loss += f64::from(softmax(logits, &labels[self.squares()], factor));
         }
-        let slopes = Matrix::new(logits, rows, columns, columns).transposed();
+        let grad_logits = Matrix::new(logits, rows, columns, columns).transposed();
         let x = Matrix::new(x, rows, self.width, self.width);
-        multiply(MatrixMut::new(gradient, columns, self.width, self.width), slopes, x);
+        multiply(MatrixMut::new(gradient, columns, self.width, self.width), grad_logits, x);
         loss
     }
 
@@ -121,8 +121,8 @@ pub(super) fn softmax<S: macerator::Simd>(logits: &mut [f32], labels: &[u8], fac
         loss += sum.ln();
     }
     for class in classes.iter_mut() {
-        for (slope, sum) in class.iter_mut().zip(&sums) {
-            *slope *= factor / sum;
+        for (grad, sum) in class.iter_mut().zip(&sums) {
+            *grad *= factor / sum;
         }
     }
     for (square, &label) in labels.iter().enumerate() {

@@ -15,9 +15,9 @@ fn loss_and_gradient_are_those_of_pytorch() {
     let (mut loss, mut logits) = (0.0, Vec::new());
     for block in Block::all(CLASSES, WIDTH) {
         let part = block.gather(&weight);
-        let mut slopes = vec![0.0; block.weights()];
-        loss += block.loss(&part, &x, &labels, &mut logits, &mut slopes);
-        block.scatter(&slopes, &mut gradient);
+        let mut grads = vec![0.0; block.weights()];
+        loss += block.loss(&part, &x, &labels, &mut logits, &mut grads);
+        block.scatter(&grads, &mut gradient);
     }
     loss /= labels.len() as f64;
     let expected = f64::from(golden.floats("output.loss")[0]);

@@ -110,7 +110,7 @@ fn transpositions_and_legality_are_reported_in_figures() {
          game 3 after 6 plies, game 9 after 8 plies"
     );
     let of = LegalityDescription { model: "gpt d64/l4".into(), games: 2, ..LegalityDescription::default() };
-    let of = LegalityDescription { left_out: [("too_long".to_owned(), 3)].into(), max_tokens: Some(64), ..of };
+    let of = LegalityDescription { dropped: [("too_long".to_owned(), 3)].into(), max_tokens: Some(64), ..of };
     let mut writer = LegalityWriter::create(&path, &of).unwrap();
     let row = Legality { legal: Some(true), loose: Some(true), mass: Some(0.5), loss: 1.5, ..Legality::default() };
     writer.push(Legality { right: true, ..row.clone() }).unwrap();
@@ -119,7 +119,7 @@ fn transpositions_and_legality_are_reported_in_figures() {
     writer.finish().unwrap();
     assert_eq!(
         described(Format::LEGALITY, &path).unwrap(),
-        "model       gpt d64/l4\ngames       2, cut after 64 words\nleft out    too_long 3\nwords       3, of which 1 after the end\n\
+        "model       gpt d64/l4\ngames       2, cut after 64 words\ndropped     too_long 3\nwords       3, of which 1 after the end\n\
          legal       1 (50.0 %)\nloose       2 (100.0 %)\nright       1 (33.3 %)\nmass        0.5000 on legal words\nloss        2.0000"
     );
 }

@@ -55,12 +55,12 @@ fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison 
             fixture::compare(file, &bytes, request, device, &mut compared).map_err(Failure::input)
         }),
     });
-    let FixtureComparison { subject, left_out, notes, quantities } = compared;
+    let FixtureComparison { subject, not_compared, notes, quantities } = compared;
     let result = result.and_then(|()| match quantities {
         empty if empty.is_empty() => Err(Failure::input("holds nothing that could be compared")),
         some => Ok(some),
     });
-    Comparison { name, path: file.to_owned(), subject, result, left_out, notes }
+    Comparison { name, path: file.to_owned(), subject, result, not_compared, notes }
 }
 
 /// Compares a file of numbers, whatever its name is.

@@ -11,9 +11,9 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
     select(x >= 0.0f32, above, e * above)
 }
 
-/// The slope of x σ(x), with `s` = σ(x).
+/// The derivative of x σ(x), with `s` = σ(x).
 #[cube]
-pub(crate) fn silu_slope(x: f32, s: f32) -> f32 {
+pub(crate) fn silu_grad(x: f32, s: f32) -> f32 {
     s * (1.0f32 + x * (1.0f32 - s))
 }
 

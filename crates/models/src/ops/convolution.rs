@@ -102,26 +102,26 @@ impl Kernel<3> for Convolution {
 
     fn backward(&self, [x, weight, bias]: [&[f32]; 3], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
         let taps = self.taps(weight);
-        let mut for_x = vec![0.0; x.len()];
-        let mut for_taps = vec![0.0; taps.len()];
-        let mut for_bias = vec![0.0; self.channels];
-        let mut slopes = vec![0.0; self.channels];
+        let mut grad_x = vec![0.0; x.len()];
+        let mut grad_taps = vec![0.0; taps.len()];
+        let mut grad_bias = vec![0.0; self.channels];
+        let mut grads = vec![0.0; self.channels];
         for (start, steps) in self.games() {
             let of = start..start + steps * self.channels;
-            let (x, for_x, gradient) = (&x[of.clone()], &mut for_x[of.clone()], &gradient[of]);
+            let (x, grad_x, gradient) = (&x[of.clone()], &mut grad_x[of.clone()], &gradient[of]);
             for (t, gradient) in gradient.chunks_exact(self.channels).enumerate() {
-                convolve(x, &taps, bias, t, &mut slopes);
-                silu_slopes(&mut slopes, gradient, &mut for_bias);
-                through_taps(x, &taps, &slopes, t, for_x, &mut for_taps);
+                convolve(x, &taps, bias, t, &mut grads);
+                silu_grads(&mut grads, gradient, &mut grad_bias);
+                through_taps(x, &taps, &grads, t, grad_x, &mut grad_taps);
             }
         }
-        let mut for_weight = vec![0.0; weight.len()];
-        for (j, for_tap) in for_taps.chunks_exact(self.channels).enumerate() {
-            for (into, slope) in for_weight.iter_mut().skip(j).step_by(self.width).zip(for_tap) {
-                *into = *slope;
+        let mut grad_weight = vec![0.0; weight.len()];
+        for (j, grad_tap) in grad_taps.chunks_exact(self.channels).enumerate() {
+            for (into, grad) in grad_weight.iter_mut().skip(j).step_by(self.width).zip(grad_tap) {
+                *into = *grad;
             }
         }
-        [for_x, for_weight, for_bias]
+        [grad_x, grad_weight, grad_bias]
     }
 }
 
@@ -154,11 +154,11 @@ fn silu_row<S: macerator::Simd>(values: &mut [f32]) {
 
 /// Turns the inputs of SiLU into their gradients; adds that of the bias.
 #[macerator::with_simd]
-fn silu_slopes<S: macerator::Simd>(values: &mut [f32], gradient: &[f32], for_bias: &mut [f32]) {
-    for ((value, gradient), for_bias) in values.iter_mut().zip(gradient).zip(for_bias) {
+fn silu_grads<S: macerator::Simd>(values: &mut [f32], gradient: &[f32], grad_bias: &mut [f32]) {
+    for ((value, gradient), grad_bias) in values.iter_mut().zip(gradient).zip(grad_bias) {
         let s = sigmoid(*value);
         *value = gradient * s * (1.0 + *value * (1.0 - s));
-        *for_bias += *value;
+        *grad_bias += *value;
     }
 }
 
@@ -166,16 +166,16 @@ fn silu_slopes<S: macerator::Simd>(values: &mut [f32], gradient: &[f32], for_bia
 fn through_taps<S: macerator::Simd>(
     x: &[f32],
     taps: &[f32],
-    slopes: &[f32],
+    grads: &[f32],
     t: usize,
-    for_x: &mut [f32],
-    for_taps: &mut [f32],
+    grad_x: &mut [f32],
+    grad_taps: &mut [f32],
 ) {
-    for (tap, step) in reached(slopes.len(), taps, t) {
-        let inputs = slopes.iter().zip(&taps[tap..]).zip(&x[step.clone()]);
-        for (((slope, w), x), (for_x, for_tap)) in inputs.zip(for_x[step].iter_mut().zip(&mut for_taps[tap..])) {
-            *for_x += slope * w;
-            *for_tap += slope * x;
+    for (tap, step) in reached(grads.len(), taps, t) {
+        let inputs = grads.iter().zip(&taps[tap..]).zip(&x[step.clone()]);
+        for (((grad, w), x), (grad_x, grad_tap)) in inputs.zip(grad_x[step].iter_mut().zip(&mut grad_taps[tap..])) {
+            *grad_x += grad * w;
+            *grad_tap += grad * x;
         }
     }
 }
@@ -255,8 +255,8 @@ mod tests {
         let weight = Tensor::<3>::ones([3, 1, 4], &gpu);
         let y = short_convolution(x.clone(), weight, None, &tokens);
         let pull = Tensor::<1>::from_floats(padded.as_slice(), &gpu).reshape([18, 3]);
-        let slopes = values(&x.grad(&(y.clone() * pull).sum().backward()).unwrap());
-        for all in [values(&y), slopes] {
+        let grads = values(&x.grad(&(y.clone() * pull).sum().backward()).unwrap());
+        for all in [values(&y), grads] {
             assert!(
                 all[..42].iter().all(|value| *value > 0.1) && all[42..].iter().all(|value| *value == 0.0),
                 "{all:?}"

@@ -101,7 +101,7 @@ mod tests {
             }
             let total = between.sum() + before.sum() + since.sum() + until.sum();
             let gradient = values(&leaf.grad(&total.backward()).unwrap());
-            assert!(gradient.iter().all(|slope| slope.is_finite()) && gradient.iter().any(|&slope| slope > 0.1));
+            assert!(gradient.iter().all(|grad| grad.is_finite()) && gradient.iter().any(|&grad| grad > 0.1));
         }
     }
 

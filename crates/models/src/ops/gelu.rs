@@ -43,15 +43,15 @@ impl Kernel<1> for Gelu {
             forward(x, &mut y);
             return (y, Vec::new());
         }
-        let mut slopes = vec![0.0; x.len()];
-        forward_and_slopes(x, &mut y, &mut slopes);
-        (y, vec![slopes])
+        let mut grads = vec![0.0; x.len()];
+        forward_and_grads(x, &mut y, &mut grads);
+        (y, vec![grads])
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], mut saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut slopes = std::mem::take(&mut saved[0]);
-        scale(&mut slopes, gradient);
-        [slopes]
+        let mut grads = std::mem::take(&mut saved[0]);
+        scale(&mut grads, gradient);
+        [grads]
     }
 }
 
@@ -62,20 +62,20 @@ fn forward<S: macerator::Simd>(x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// The slope is Φ(x) + x φ(x), and both are at hand here.
+/// The gradient is Φ(x) + x φ(x), and both are at hand here.
 #[macerator::with_simd]
-fn forward_and_slopes<S: macerator::Simd>(x: &[f32], y: &mut [f32], slopes: &mut [f32]) {
-    for ((y, slope), &x) in y.iter_mut().zip(slopes).zip(x) {
+fn forward_and_grads<S: macerator::Simd>(x: &[f32], y: &mut [f32], grads: &mut [f32]) {
+    for ((y, grad), &x) in y.iter_mut().zip(grads).zip(x) {
         let (below, density) = normal(x);
         *y = x * below;
-        *slope = below + x * density;
+        *grad = below + x * density;
     }
 }
 
 #[macerator::with_simd]
-fn scale<S: macerator::Simd>(slopes: &mut [f32], gradient: &[f32]) {
-    for (slope, gradient) in slopes.iter_mut().zip(gradient) {
-        *slope *= gradient;
+fn scale<S: macerator::Simd>(grads: &mut [f32], gradient: &[f32]) {
+    for (grad, gradient) in grads.iter_mut().zip(gradient) {
+        *grad *= gradient;
     }
 }
 
@@ -112,13 +112,13 @@ mod tests {
         let leaf = Tensor::<1>::from_floats(x.as_slice(), &crate::device::cpu());
         let leaf = leaf.unsqueeze::<2>().autodiff().require_grad();
         for y in [gelu(leaf.clone()), decompose(leaf.clone())] {
-            let slopes = values(&leaf.grad(&y.clone().sum().backward()).unwrap());
-            for ((&x, y), slope) in x.iter().zip(values(&y)).zip(slopes) {
+            let grads = values(&leaf.grad(&y.clone().sum().backward()).unwrap());
+            for ((&x, y), grad) in x.iter().zip(values(&y)).zip(grads) {
                 let x = f64::from(x);
                 let below = 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
                 let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
                 assert!((f64::from(y) - x * below).abs() < 2e-7 * x.abs().max(1.0), "gelu({x}) is {y}");
-                assert!((f64::from(slope) - below - x * density).abs() < 4e-7, "the slope at {x} is {slope}");
+                assert!((f64::from(grad) - below - x * density).abs() < 4e-7, "the grad at {x} is {grad}");
             }
         }
     }

@@ -49,9 +49,9 @@ impl Kernel<1> for GeluTanh {
     }
 
     fn backward(&self, [x]: [&[f32]; 1], _saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut for_x = gradient.to_vec();
-        backward(x, &mut for_x);
-        [for_x]
+        let mut grad_x = gradient.to_vec();
+        backward(x, &mut grad_x);
+        [grad_x]
     }
 }
 
@@ -62,11 +62,11 @@ fn forward<S: macerator::Simd>(x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// Multiplies with the slopes, s + x s (1 - s) (2u)′ with s = σ(2u).
+/// Multiplies with the derivative, s + x s (1 - s) (2u)′ with s = σ(2u).
 #[macerator::with_simd]
 fn backward<S: macerator::Simd>(x: &[f32], gradient: &mut [f32]) {
     for (gradient, &x) in gradient.iter_mut().zip(x) {
-        // Beyond this the slope is 0 or 1 in f32; a square could overflow.
+        // Beyond this the derivative is 0 or 1 in f32; a square could overflow.
         let x = if x > 1e4 { 1e4 } else { x };
         let x = if x < -1e4 { -1e4 } else { x };
         let inner = TWICE * x * (1.0 + CUBE * x * x);
@@ -87,15 +87,15 @@ mod tests {
         let leaf = Tensor::<1>::from_floats(x.as_slice(), &crate::device::cpu());
         let leaf = leaf.unsqueeze::<2>().autodiff().require_grad();
         for y in [gelu_tanh(leaf.clone()), decompose(leaf.clone())] {
-            let slopes = values(&leaf.grad(&y.clone().sum().backward()).unwrap());
-            for ((&x, y), slope) in x.iter().zip(values(&y)).zip(slopes) {
+            let grads = values(&leaf.grad(&y.clone().sum().backward()).unwrap());
+            for ((&x, y), grad) in x.iter().zip(values(&y)).zip(grads) {
                 let x = f64::from(x);
                 let scale = (2.0 / std::f64::consts::PI).sqrt();
                 let tanh = (scale * (x + 0.044715 * x.powi(3))).tanh();
                 let expected =
                     0.5 * (1.0 + tanh) + 0.5 * x * (1.0 - tanh * tanh) * scale * (1.0 + 3.0 * 0.044715 * x * x);
                 assert!((f64::from(y) - 0.5 * x * (1.0 + tanh)).abs() < 1e-6 * x.abs().max(1.0), "gelu({x}) is {y}");
-                assert!((f64::from(slope) - expected).abs() < 5e-6, "the slope at {x} is {slope}, not {expected}");
+                assert!((f64::from(grad) - expected).abs() < 5e-6, "the grad at {x} is {grad}, not {expected}");
             }
         }
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), gelu_tanh);
@@ -113,11 +113,11 @@ mod tests {
         let x = Tensor::<2>::from_floats([[-1e10, -100.0, 100.0, 1e10, f32::NAN]], &crate::device::cpu());
         let x = x.autodiff().require_grad();
         let y = gelu_tanh(x.clone());
-        let slopes = values(&x.grad(&y.clone().sum().backward()).unwrap());
+        let grads = values(&x.grad(&y.clone().sum().backward()).unwrap());
         let y = values(&y);
         assert!(y[0].abs() < 1e-6 && y[1].abs() < 1e-30, "{y:?}");
         assert_eq!(y[2..4], [100.0, 1e10]);
-        assert!(slopes[0].abs() < 1e-6 && slopes[1].abs() < 1e-6 && slopes[2..4] == [1.0, 1.0], "{slopes:?}");
-        assert!(y[4].is_nan() && slopes[4].is_nan());
+        assert!(grads[0].abs() < 1e-6 && grads[1].abs() < 1e-6 && grads[2..4] == [1.0, 1.0], "{grads:?}");
+        assert!(y[4].is_nan() && grads[4].is_nan());
     }
 }

@@ -66,10 +66,10 @@ impl LayerNorm {
     }
 
     /// Gradients of input and weight.
-    fn slopes(&self, x: &[f32], weight: &[f32], moments: &[f32], gradient: &[f32]) -> [Vec<f32>; 2] {
-        let (mut for_x, mut for_weight) = (vec![0.0; x.len()], vec![0.0; self.width]);
-        backward(x, weight, moments, gradient, &mut for_x, &mut for_weight);
-        [for_x, for_weight]
+    fn grads(&self, x: &[f32], weight: &[f32], moments: &[f32], gradient: &[f32]) -> [Vec<f32>; 2] {
+        let (mut grad_x, mut grad_weight) = (vec![0.0; x.len()], vec![0.0; self.width]);
+        backward(x, weight, moments, gradient, &mut grad_x, &mut grad_weight);
+        [grad_x, grad_weight]
     }
 }
 
@@ -84,7 +84,7 @@ impl Kernel<2> for LayerNorm {
     }
 
     fn backward(&self, [x, weight]: [&[f32]; 2], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
-        self.slopes(x, weight, &saved[0], gradient)
+        self.grads(x, weight, &saved[0], gradient)
     }
 }
 
@@ -99,10 +99,10 @@ impl Kernel<3> for LayerNorm {
     }
 
     fn backward(&self, [x, weight, _]: [&[f32]; 3], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
-        let [for_x, for_weight] = self.slopes(x, weight, &saved[0], gradient);
-        let mut for_bias = vec![0.0; self.width];
-        add_rows(gradient, &mut for_bias);
-        [for_x, for_weight, for_bias]
+        let [grad_x, grad_weight] = self.grads(x, weight, &saved[0], gradient);
+        let mut grad_bias = vec![0.0; self.width];
+        add_rows(gradient, &mut grad_bias);
+        [grad_x, grad_weight, grad_bias]
     }
 }
 
@@ -128,24 +128,24 @@ fn backward<S: macerator::Simd>(
     weight: &[f32],
     moments: &[f32],
     gradient: &[f32],
-    for_x: &mut [f32],
-    for_weight: &mut [f32],
+    grad_x: &mut [f32],
+    grad_weight: &mut [f32],
 ) {
     let width = weight.len();
     let mut normal = vec![0.0; width];
-    let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width)).zip(for_x.chunks_exact_mut(width));
-    for (((x, g), for_x), moments) in rows.zip(moments.chunks_exact(2)) {
+    let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width)).zip(grad_x.chunks_exact_mut(width));
+    for (((x, g), grad_x), moments) in rows.zip(moments.chunks_exact(2)) {
         let (mean, inverse) = (moments[0], moments[1]);
         // With n the normalised row and s = w ⊙ g: dx = r (s - mean s - n mean(s ⊙ n)), r the inverse deviation.
-        for ((normal, x), (into, (g, w))) in normal.iter_mut().zip(x).zip(for_x.iter_mut().zip(g.iter().zip(weight))) {
+        for ((normal, x), (into, (g, w))) in normal.iter_mut().zip(x).zip(grad_x.iter_mut().zip(g.iter().zip(weight))) {
             *normal = (x - mean) * inverse;
             *into = g * w;
         }
-        let shift = super::sum(for_x) / width as f32;
-        let along = super::dot(for_x, &normal) / width as f32;
-        for ((into, normal), (g, for_w)) in for_x.iter_mut().zip(&normal).zip(g.iter().zip(for_weight.iter_mut())) {
+        let shift = super::sum(grad_x) / width as f32;
+        let along = super::dot(grad_x, &normal) / width as f32;
+        for ((into, normal), (g, grad_w)) in grad_x.iter_mut().zip(&normal).zip(g.iter().zip(grad_weight.iter_mut())) {
             *into = (*into - shift - normal * along) * inverse;
-            *for_w += g * normal;
+            *grad_w += g * normal;
         }
     }
 }

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(bits(&found[..4]), bits(&given[..4]));
         assert!(found[4].is_nan() && found[5] == 0.0);
         let pull = Tensor::<1>::from_floats([1.001, 1.0, 1.001, 1.001, 1.0, 3.003], &device::cpu());
-        let slopes = values(&x.grad(&(y * pull).sum().backward()).unwrap());
-        assert_eq!([slopes[0], slopes[1], slopes[2], slopes[3], slopes[5]], [1.0, 1.0, 1.0, 1.0, 3.0]);
+        let grads = values(&x.grad(&(y * pull).sum().backward()).unwrap());
+        assert_eq!([grads[0], grads[1], grads[2], grads[3], grads[5]], [1.0, 1.0, 1.0, 1.0, 3.0]);
     }
 }

@@ -46,10 +46,10 @@ impl Kernel<2> for RmsNorm {
     }
 
     fn backward(&self, [x, weight]: [&[f32]; 2], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
-        let mut for_x = vec![0.0; x.len()];
-        let mut for_weight = vec![0.0; self.width];
-        backward(x, weight, &saved[0], gradient, &mut for_x, &mut for_weight);
-        [for_x, for_weight]
+        let mut grad_x = vec![0.0; x.len()];
+        let mut grad_weight = vec![0.0; self.width];
+        backward(x, weight, &saved[0], gradient, &mut grad_x, &mut grad_weight);
+        [grad_x, grad_weight]
     }
 }
 
@@ -70,20 +70,20 @@ fn backward<S: macerator::Simd>(
     weight: &[f32],
     inverses: &[f32],
     gradient: &[f32],
-    for_x: &mut [f32],
-    for_weight: &mut [f32],
+    grad_x: &mut [f32],
+    grad_weight: &mut [f32],
 ) {
     let width = weight.len();
-    let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width)).zip(for_x.chunks_exact_mut(width));
-    for (((x, g), for_x), &inverse) in rows.zip(inverses) {
+    let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width)).zip(grad_x.chunks_exact_mut(width));
+    for (((x, g), grad_x), &inverse) in rows.zip(inverses) {
         // dx = r (w ⊙ g) - x r³/d Σ (w ⊙ g ⊙ x), with r the inverse root
-        for ((into, g), w) in for_x.iter_mut().zip(g).zip(weight) {
+        for ((into, g), w) in grad_x.iter_mut().zip(g).zip(weight) {
             *into = g * w;
         }
-        let along = super::dot(for_x, x) * inverse * inverse * inverse / width as f32;
-        for ((into, x), (g, for_w)) in for_x.iter_mut().zip(x).zip(g.iter().zip(for_weight.iter_mut())) {
+        let along = super::dot(grad_x, x) * inverse * inverse * inverse / width as f32;
+        for ((into, x), (g, grad_w)) in grad_x.iter_mut().zip(x).zip(g.iter().zip(grad_weight.iter_mut())) {
             *into = *into * inverse - x * along;
-            *for_w += g * x * inverse;
+            *grad_w += g * x * inverse;
         }
     }
 }

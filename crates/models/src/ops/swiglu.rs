@@ -86,9 +86,9 @@ impl Kernel<2> for SiluGate {
     }
 
     fn backward(&self, [gate, value]: [&[f32]; 2], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
-        let (mut for_gate, mut for_value) = (vec![0.0; gate.len()], vec![0.0; gate.len()]);
-        backward_row(gate, value, gradient, &mut for_gate, &mut for_value);
-        [for_gate, for_value]
+        let (mut grad_gate, mut grad_value) = (vec![0.0; gate.len()], vec![0.0; gate.len()]);
+        backward_row(gate, value, gradient, &mut grad_gate, &mut grad_value);
+        [grad_gate, grad_value]
     }
 }
 
@@ -122,15 +122,15 @@ impl Kernel<1> for SwiGlu {
     }
 
     fn backward(&self, [x]: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut for_x = vec![0.0; x.len()];
-        let rows = x.chunks_exact(2 * self.width).zip(for_x.chunks_exact_mut(2 * self.width));
+        let mut grad_x = vec![0.0; x.len()];
+        let rows = x.chunks_exact(2 * self.width).zip(grad_x.chunks_exact_mut(2 * self.width));
         for ((row, into), g) in rows.zip(gradient.chunks_exact(self.width)) {
             let (gate, value) = self.halves(row);
             let (first, second) = into.split_at_mut(self.width);
-            let (for_gate, for_value) = if self.gate == Gate::First { (first, second) } else { (second, first) };
-            backward_row(gate, value, g, for_gate, for_value);
+            let (grad_gate, grad_value) = if self.gate == Gate::First { (first, second) } else { (second, first) };
+            backward_row(gate, value, g, grad_gate, grad_value);
         }
-        [for_x]
+        [grad_x]
     }
 }
 
@@ -146,14 +146,14 @@ fn backward_row<S: macerator::Simd>(
     gate: &[f32],
     value: &[f32],
     g: &[f32],
-    for_gate: &mut [f32],
-    for_value: &mut [f32],
+    grad_gate: &mut [f32],
+    grad_value: &mut [f32],
 ) {
     let inputs = gate.iter().zip(value).zip(g);
-    for (((&gate, value), g), (for_gate, for_value)) in inputs.zip(for_gate.iter_mut().zip(for_value)) {
+    for (((&gate, value), g), (grad_gate, grad_value)) in inputs.zip(grad_gate.iter_mut().zip(grad_value)) {
         let s = sigmoid(gate);
-        *for_gate = g * value * s * (1.0 + gate * (1.0 - s));
-        *for_value = g * gate * s;
+        *grad_gate = g * value * s * (1.0 + gate * (1.0 - s));
+        *grad_value = g * gate * s;
     }
 }
 

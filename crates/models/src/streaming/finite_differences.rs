@@ -1,4 +1,4 @@
-//! Gradients of every recurrent family against the slopes of its step-by-step form in f64: a check that shares no code with
+//! Gradients of every recurrent family against finite differences of its step-by-step form in f64: a check that shares no code with
 //! any backward pass.
 
 use std::collections::BTreeMap;
@@ -64,14 +64,14 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
         for (index, declared) in network.layout().parameters().iter().enumerate() {
             let forms = gradients
                 .each_ref()
-                .map(|gradient| -> Vec<f64> { gradient.get(index).iter().map(|&slope| f64::from(slope)).collect() });
-            let [slopes, _] = &forms;
-            let steepness = length(slopes);
-            // Along the gradient, so that the slope is not small by chance, and somewhere else.
-            let other: Vec<f64> = slopes.iter().map(|_| draw.normal()).collect();
+                .map(|gradient| -> Vec<f64> { gradient.get(index).iter().map(|&grad| f64::from(grad)).collect() });
+            let [grads, _] = &forms;
+            let steepness = length(grads);
+            // Along the gradient, so that the gradient is not small by chance, and somewhere else.
+            let other: Vec<f64> = grads.iter().map(|_| draw.normal()).collect();
             let away = length(&other);
             let directions =
-                slopes.iter().zip(&other).map(|(slope, other)| slope / steepness.max(1e-30) + 0.5 * other / away);
+                grads.iter().zip(&other).map(|(grad, other)| grad / steepness.max(1e-30) + 0.5 * other / away);
             let directions: Vec<f64> = directions.collect();
             let moved = |step: f64| {
                 let mut moved = weights.clone();
@@ -85,8 +85,8 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
             let apart: Vec<f64> =
                 up.get(index).iter().zip(down.get(index)).map(|(a, b)| f64::from(*a) - f64::from(*b)).collect();
             let exact = exact_loss(&network, &up, &game, &labels) - exact_loss(&network, &down, &game, &labels);
-            for slopes in &forms {
-                let found: f64 = slopes.iter().zip(&apart).map(|(slope, apart)| slope * apart).sum();
+            for grads in &forms {
+                let found: f64 = grads.iter().zip(&apart).map(|(grad, apart)| grad * apart).sum();
                 let error = (found - exact).abs() / length(&apart);
                 assert!(
                     error <= 3e-4 * steepness + 1e-9,

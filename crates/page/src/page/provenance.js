@@ -115,13 +115,13 @@ const copyable = (command) => {
 
 const parameters = (label, cell) => {
   const stage = stages.get(label.split("[")[0]);
-  const names = [...(stage?.given ?? []), ...cell.given];
+  const names = [...(stage?.explicit ?? []), ...cell.explicit];
   const all = Object.entries({ ...stage?.parameters, ...cell.parameters }).sort(([a], [b]) => (a < b ? -1 : 1));
-  const given = all.filter(([name]) => names.includes(name));
+  const explicit = all.filter(([name]) => names.includes(name));
   const rest = all.filter(([name]) => !names.includes(name));
   const parameterRows = (entries) => rows(entries.map(([name, value]) => [name, code(written(value))]));
   return [
-    given.length ? parameterRows(given) : null,
+    explicit.length ? parameterRows(explicit) : null,
     rest.length
       ? element("details", {}, element("summary", {}, plural(rest.length, "default", "defaults")), parameterRows(rest))
       : null,
@@ -145,17 +145,17 @@ const inputs = (cell) =>
 
 const show = (label) => {
   const cell = known.get(label);
-  const { made } = cell;
-  const machine = provenance.machines.find((one) => one.name === made.on);
+  const run = cell.run_info;
+  const machine = provenance.machines.find((one) => one.name === run.on);
   draw(label, [
     rows([
       ["Stage", cell.stage],
       ["Key", copyable(`cwm show ${shorter(cell.key)}`)],
-      ["Made", `${made.at.replace("T", " ").replace("Z", " UTC")}${made.by ? ` by ${made.by}` : ""}, cwm ${made.cwm}`],
-      ["Machine", `${made.on} (${machine ? `${machine.os}, ` : ""}${plural(made.cores, "core", "cores")})`],
-      ["Computed on", [made.device, ...(made.accelerators ?? [])].filter(Boolean).join(", ")],
-      ["Time", `${duration(made.seconds)}, ${duration(made.cpu_seconds)} of CPU`],
-      ["Memory", `${amount(made.peak_memory_bytes)} at most`],
+      ["Made", `${run.at.replace("T", " ").replace("Z", " UTC")}${run.by ? ` by ${run.by}` : ""}, cwm ${run.cwm}`],
+      ["Machine", `${run.on} (${machine ? `${machine.os}, ` : ""}${plural(run.cores, "core", "cores")})`],
+      ["Computed on", [run.device, ...(run.accelerators ?? [])].filter(Boolean).join(", ")],
+      ["Time", `${duration(run.seconds)}, ${duration(run.cpu_seconds)} of CPU`],
+      ["Memory", `${amount(run.peak_memory_bytes)} at most`],
       ["Code", cell.code ? code(cell.code) : null],
     ]),
     element("h3", {}, "Parameters"),
@@ -240,7 +240,7 @@ for (const table of document.querySelectorAll("table")) {
 const section = document.getElementById("cwm-made");
 if (section && provenance) {
   const sum = (field) => provenance.stages.reduce((total, stage) => total + stage[field], 0);
-  const versions = [...new Set([...known.values()].map((cell) => cell.made.cwm))];
+  const versions = [...new Set([...known.values()].map((cell) => cell.run_info.cwm))];
   const cellsOf = (name) => [...known.keys()].filter((label) => label === name || label.startsWith(`${name}[`));
   const heads = ["Stage", "Kind", "Cells", "Time", "CPU", "Memory", "Written"];
   const line = (first, kind, of) =>

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Failure, FailureKind};
 
 use super::support::bad_engine;
-use crate::{Answer, Engine, Limit, Question, Score, Settings};
+use crate::{Engine, Limit, Score, SearchResult, SearchRoot, Settings};
 
 const INITIAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -19,21 +19,21 @@ fn start(program: &Path, settings: Settings, time: Duration) -> Failure {
     }
 }
 
-/// Queries the engine with this fault twice about the initial position, and returns its second answer.
-fn query(fault: &str, limit: &Limit) -> Result<Answer, Failure> {
+/// Queries the engine with this fault twice about the initial position, and returns its second result.
+fn query(fault: &str, limit: &Limit) -> Result<SearchResult, Failure> {
     let (_folder, program) = bad_engine(fault);
     let mut engine = Engine::start(&program, Settings::default())?;
-    let question = Question::game(&[])?;
-    engine.query(&question, limit)?;
-    engine.query(&question, limit)
+    let root = SearchRoot::game(&[])?;
+    engine.query(&root, limit)?;
+    engine.query(&root, limit)
 }
 
 #[test]
 fn an_engine_by_rote_is_understood() {
-    let answer = query("good", &Limit::nodes(1)).unwrap();
-    assert_eq!(answer.best.to_string(), "e2-e4");
-    assert_eq!(answer.exact, answer.lines.first().cloned());
-    assert_eq!((answer.lines.len(), answer.lines[0].depth, answer.lines[0].score), (1, 1, Score::Centipawns(20)));
+    let result = query("good", &Limit::nodes(1)).unwrap();
+    assert_eq!(result.best.to_string(), "e2-e4");
+    assert_eq!(result.exact, result.lines.first().cloned());
+    assert_eq!((result.lines.len(), result.lines[0].depth, result.lines[0].score), (1, 1, Score::Centipawns(20)));
 }
 
 #[test]
@@ -101,17 +101,17 @@ fn engines_that_misbehave_are_told_with_the_position() {
 
 #[test]
 fn an_illegal_end_of_a_line_is_cut_off() {
-    let answer = query("illegal_end", &Limit::nodes(1)).unwrap();
-    assert_eq!(answer.lines[0].moves, [answer.best]);
+    let result = query("illegal_end", &Limit::nodes(1)).unwrap();
+    assert_eq!(result.lines[0].moves, [result.best]);
 }
 
 #[test]
 fn an_engine_that_failed_is_not_asked_again() {
     let (_folder, program) = bad_engine("illegal");
     let mut engine = Engine::start(&program, Settings::default()).unwrap();
-    let question = Question::game(&[]).unwrap();
-    assert!(engine.query(&question, &Limit::nodes(1)).is_err());
-    let failure = engine.query(&question, &Limit::nodes(1)).unwrap_err();
+    let root = SearchRoot::game(&[]).unwrap();
+    assert!(engine.query(&root, &Limit::nodes(1)).is_err());
+    let failure = engine.query(&root, &Limit::nodes(1)).unwrap_err();
     assert!(failure.message.contains(" did not send `readyok`: it was ended by signal 9"), "{}", failure.message);
 }
 
@@ -145,9 +145,9 @@ fn a_request_to_stop_ends_a_search() {
     let mut engine = Engine::start(&program, settings).unwrap();
     let began = Instant::now();
     let failure = std::thread::scope(|scope| {
-        let answer = scope.spawn(|| engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
+        let result = scope.spawn(|| engine.query(&SearchRoot::game(&[]).unwrap(), &Limit::nodes(1)));
         cancellation.cancel();
-        answer.join().unwrap().unwrap_err()
+        result.join().unwrap().unwrap_err()
     });
     assert_eq!(failure.kind, FailureKind::Cancelled);
     assert!(began.elapsed() < Duration::from_secs(60));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use shakmaty::CastlingMode;
 
-use super::support::{golden, golden_rows, golden_stockfish, question};
+use super::support::{golden, golden_rows, golden_stockfish, root};
 use crate::{Engine, Limit, Line, Score, Settings};
 
 /// A row of `labels.csv`: the FEN, and its label as text: nodes, best move, kind and value of the score, depth.
@@ -27,12 +27,12 @@ fn first_move(line: &Line) -> String {
 
 /// The label of a position after so many nodes.
 fn label(engine: &mut Engine, fen: &str, nodes: u64) -> String {
-    let question = question(fen);
-    assert_eq!(question.fen(), fen);
-    let answer = engine.query(&question, &Limit::nodes(nodes)).unwrap();
-    let line = answer.exact.unwrap();
+    let root = root(fen);
+    assert_eq!(root.fen(), fen);
+    let result = engine.query(&root, &Limit::nodes(nodes)).unwrap();
+    let line = result.exact.unwrap();
     let (kind, value) = score(line.score);
-    format!("{nodes},{},{kind},{value},{}", answer.best.to_uci(CastlingMode::Standard), line.depth)
+    format!("{nodes},{},{kind},{value},{}", result.best.to_uci(CastlingMode::Standard), line.depth)
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn values_of_all_moves_are_equal() {
     let integers = |row: &Value, key: &str, at: usize| row[key][at].as_i64();
     for row in rows.iter().filter(|row| row["moves"].as_array().is_some_and(|moves| !moves.is_empty())) {
         let limit = Limit::nodes(row["nodes"].as_u64().unwrap());
-        let answer = engine.query(&question(row["fen"].as_str().unwrap()), &limit).unwrap();
-        let mut found: Vec<_> = answer.lines.iter().map(|line| (first_move(line), score(line.score))).collect();
+        let result = engine.query(&root(row["fen"].as_str().unwrap()), &limit).unwrap();
+        let mut found: Vec<_> = result.lines.iter().map(|line| (first_move(line), score(line.score))).collect();
         found.sort_unstable();
         let names = row["moves"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
         let expected = names.enumerate().map(|(at, name)| {
@@ -99,8 +99,8 @@ fn lines_of_play_are_equal() {
     for row in &rows {
         let position = positions.iter().find(|position| position["id"] == row["id"]).unwrap();
         let fen = position["fen"].as_str().unwrap();
-        let answer = engine.query(&question(fen), &Limit::depth(10)).unwrap();
-        let moves = answer.lines[0].moves.iter().map(|made| made.to_uci(CastlingMode::Standard).to_string());
+        let result = engine.query(&root(fen), &Limit::depth(10)).unwrap();
+        let moves = result.lines[0].moves.iter().map(|made| made.to_uci(CastlingMode::Standard).to_string());
         let expected = row["pv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
         assert_eq!(moves.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{fen}");
     }

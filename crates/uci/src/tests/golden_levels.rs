@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use shakmaty::CastlingMode;
 
-use super::support::{golden, golden_rows, golden_stockfish, question};
-use crate::{Answer, Engine, KNOWN_ENGINES, Level, Limit, Score, Settings};
+use super::support::{golden, golden_rows, golden_stockfish, root};
+use crate::{Engine, KNOWN_ENGINES, Level, Limit, Score, SearchResult, Settings};
 
 const STOCKFISH: &str = KNOWN_ENGINES[0].name;
 
@@ -57,13 +57,13 @@ fn the_engine_reports_the_lines_of_the_golden_data() {
         if last.replace(asked) == Some(asked) {
             continue;
         }
-        let answer = engine.query(&question(asked.0), &level(row).limit()).unwrap();
-        assert_eq!(moves_and_scores(&answer), lines(row), "{row}");
+        let result = engine.query(&root(asked.0), &level(row).limit()).unwrap();
+        assert_eq!(moves_and_scores(&result), lines(row), "{row}");
     }
 }
 
-fn moves_and_scores(answer: &Answer) -> Vec<(Score, String)> {
-    let lines = answer.lines.iter();
+fn moves_and_scores(result: &SearchResult) -> Vec<(Score, String)> {
+    let lines = result.lines.iter();
     lines.map(|line| (line.score, line.moves[0].to_uci(CastlingMode::Standard).to_string())).collect()
 }
 
@@ -174,13 +174,13 @@ fn the_rule_chooses_as_often_as_the_engine_does() {
         let full = Settings { lines: Level::LINES, ..Settings::default() };
         let mut full = Engine::start(&program, full).unwrap();
         let results = fens.iter().map(|fen| {
-            let question = question(fen);
-            let answer = full.query(&question, &level.limit()).unwrap();
-            let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();
+            let root = root(fen);
+            let result = full.query(&root, &level.limit()).unwrap();
+            let scores: Vec<Score> = result.lines.iter().map(|line| line.score).collect();
             let mut counts = vec![0; scores.len()];
             for _ in 0..60 {
-                let best = weakened.query(&question, &level.limit()).unwrap().best;
-                counts[answer.lines.iter().position(|line| line.moves[0] == best).unwrap()] += 1;
+                let best = weakened.query(&root, &level.limit()).unwrap().best;
+                counts[result.lines.iter().position(|line| line.moves[0] == best).unwrap()] += 1;
             }
             chi_square(&counts, &shares(level, &scores))
         });

@@ -7,15 +7,15 @@ use shakmaty_uci::UciMessage;
 
 use super::support::position;
 use crate::search::Reports;
-use crate::{Answer, Bound, Score};
+use crate::{Bound, Score, SearchResult};
 
-/// The answer that follows from lines, in this position.
-fn answer(position: &Chess, lines: &[&str]) -> Result<Answer, UciMove> {
+/// The result that follows from lines, in this position.
+fn result(position: &Chess, lines: &[&str]) -> Result<SearchResult, UciMove> {
     let mut reports = Reports::default();
     for line in lines {
         match line.parse() {
             Ok(UciMessage::Info(info)) => reports.push(info),
-            Ok(UciMessage::BestMove { best_move, .. }) => return reports.answer(position, best_move),
+            Ok(UciMessage::BestMove { best_move, .. }) => return reports.result(position, best_move),
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -23,17 +23,17 @@ fn answer(position: &Chess, lines: &[&str]) -> Result<Answer, UciMove> {
 }
 
 /// Depth, score and bound of each line, and its moves.
-fn lines(answer: &Answer) -> Vec<(u32, Score, Option<Bound>, String)> {
+fn lines(result: &SearchResult) -> Vec<(u32, Score, Option<Bound>, String)> {
     let words = |moves: &[shakmaty::Move]| {
         let words = moves.iter().map(|made| made.to_uci(CastlingMode::Standard).to_string());
         words.collect::<Vec<_>>().join(" ")
     };
-    answer.lines.iter().map(|line| (line.depth, line.score, line.bound, words(&line.moves))).collect()
+    result.lines.iter().map(|line| (line.depth, line.score, line.bound, words(&line.moves))).collect()
 }
 
 #[test]
 fn the_score_is_the_last_that_is_exact() {
-    let answer = answer(
+    let result = result(
         &Chess::default(),
         &[
             "info string NNUE evaluation using nn-ad9b42354671.nnue enabled",
@@ -47,15 +47,15 @@ fn the_score_is_the_last_that_is_exact() {
         ],
     )
     .unwrap();
-    assert_eq!(answer.best.to_uci(CastlingMode::Standard).to_string(), "g1f3");
-    let exact = answer.exact.clone().unwrap();
+    assert_eq!(result.best.to_uci(CastlingMode::Standard).to_string(), "g1f3");
+    let exact = result.exact.clone().unwrap();
     assert_eq!((exact.depth, exact.score, exact.moves.len()), (2, Score::Mate(-3), 2));
-    assert_eq!(lines(&answer), [(3, Score::Centipawns(40), Some(Bound::Upper), "b1c3".to_owned())]);
+    assert_eq!(lines(&result), [(3, Score::Centipawns(40), Some(Bound::Upper), "b1c3".to_owned())]);
 }
 
 #[test]
 fn lines_are_those_of_the_last_whole_report() {
-    let answer = answer(
+    let result = result(
         &Chess::default(),
         &[
             "info depth 1 multipv 1 score cp 3 pv e2e4",
@@ -68,22 +68,22 @@ fn lines_are_those_of_the_last_whole_report() {
     )
     .unwrap();
     let second = (1, Score::Centipawns(3), Some(Bound::Upper), "e2e4".to_owned());
-    assert_eq!(lines(&answer), [(2, Score::Centipawns(9), None, "d2d4".to_owned()), second]);
-    assert_eq!(answer.exact.unwrap().score, Score::Centipawns(7));
+    assert_eq!(lines(&result), [(2, Score::Centipawns(9), None, "d2d4".to_owned()), second]);
+    assert_eq!(result.exact.unwrap().score, Score::Centipawns(7));
 }
 
 #[test]
 fn castling_is_the_kings_move_however_it_is_written() {
     let board = position("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
-    let castle = |word: &str| answer(&board, &[&format!("bestmove {word}")]).unwrap().best;
+    let castle = |word: &str| result(&board, &[&format!("bestmove {word}")]).unwrap().best;
     assert_eq!(castle("e1g1"), castle("e1h1"));
     assert_eq!(castle("e1h1").to_uci(CastlingMode::Standard).to_string(), "e1g1");
 }
 
 #[test]
 fn a_search_without_scores_has_no_lines() {
-    let answer = answer(&Chess::default(), &["bestmove e2e4"]).unwrap();
-    assert_eq!((answer.exact, answer.lines.len()), (None, 0));
+    let result = result(&Chess::default(), &["bestmove e2e4"]).unwrap();
+    assert_eq!((result.exact, result.lines.len()), (None, 0));
 }
 
 /// Words of the protocol, and what is between them.
@@ -112,7 +112,7 @@ fn the_nodes_are_those_at_which_the_move_was_first_the_best() {
             "info depth 4 nodes 91 multipv 2 score cp 20 pv e2e4",
             best.as_str(),
         ];
-        answer(&Chess::default(), &lines).unwrap().best_since_nodes
+        result(&Chess::default(), &lines).unwrap().best_since_nodes
     };
     assert_eq!([held("d2d4"), held("e2e4")], [Some(60), None]);
 }
@@ -130,8 +130,8 @@ proptest! {
             }
         }
         let best = UciMove::from_ascii(b"e2e4").unwrap();
-        if let Ok(answer) = reports.answer(&Chess::default(), best) {
-            prop_assert!(answer.lines.iter().all(|line| line.depth <= 255));
+        if let Ok(result) = reports.result(&Chess::default(), best) {
+            prop_assert!(result.lines.iter().all(|line| line.depth <= 255));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::stockfish::stockfish;
 use super::support::bad_engine;
-use crate::{Engine, Limit, Question, Settings};
+use crate::{Engine, Limit, SearchRoot, Settings};
 
 /// The variable that names the program for [`holds_an_engine`].
 const HELD: &str = "CWM_UCI_TEST_HELD";
@@ -55,7 +55,7 @@ fn holds_an_engine() {
     let mut engine = Engine::start(Path::new(&program), Settings::default()).unwrap();
     println!("holds an engine");
     loop {
-        let _ = engine.query(&Question::game(&[]).unwrap(), &Limit::depth(200));
+        let _ = engine.query(&SearchRoot::game(&[]).unwrap(), &Limit::depth(200));
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -106,7 +106,7 @@ fn an_engine_outlives_the_thread_that_started_it() {
     let started = std::thread::spawn(move || Engine::start(&program, Settings::default()).unwrap());
     let mut engine = started.join().unwrap();
     for _ in 0..3 {
-        engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)).unwrap();
+        engine.query(&SearchRoot::game(&[]).unwrap(), &Limit::nodes(1)).unwrap();
     }
 }
 
@@ -116,10 +116,10 @@ fn an_engine_that_is_killed_is_an_error() {
     let mut engine = Engine::start(&program, Settings::default()).unwrap();
     let [engine_id, _] = engine.processes()[..] else { panic!("two processes") };
     let failure = std::thread::scope(|scope| {
-        let answer = scope.spawn(|| engine.query(&Question::game(&[]).unwrap(), &Limit::nodes(1)));
+        let result = scope.spawn(|| engine.query(&SearchRoot::game(&[]).unwrap(), &Limit::nodes(1)));
         std::thread::sleep(Duration::from_millis(20));
         assert!(Command::new("kill").args(["-9", &engine_id.to_string()]).status().unwrap().success());
-        answer.join().unwrap().unwrap_err()
+        result.join().unwrap().unwrap_err()
     });
     assert!(failure.message.contains(": it was ended by signal 9"), "{}", failure.message);
 }

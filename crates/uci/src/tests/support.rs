@@ -11,7 +11,7 @@ use shakmaty::{CastlingMode, Chess};
 use tempfile::TempDir;
 
 use super::stockfish::{skipped, stockfish};
-use crate::Question;
+use crate::SearchRoot;
 
 /// The engine with which the golden data was made: Debian's 15.1-4 for amd64.
 const GOLDEN_ENGINE: &str = "af67e5f96d92cf6a730f89291ea439ba90ca5bf7921e5d740d79ccfc4584bc92";
@@ -42,9 +42,9 @@ pub fn position(fen: &str) -> Chess {
     fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap()
 }
 
-/// The question about a FEN.
-pub fn question(fen: &str) -> Question {
-    Question::position(&position(fen)).unwrap()
+/// The root of a FEN.
+pub fn root(fen: &str) -> SearchRoot {
+    SearchRoot::position(&position(fen)).unwrap()
 }
 
 /// The engine of `engine.sh` that does this wrong. (A link: a script that another thread writes cannot be started.)

@@ -28,16 +28,16 @@ pub fn compact(mut provenance: Provenance) -> Provenance {
     }
     for stage in &mut provenance.stages {
         let Some(mut cells) = cells.remove(stage.name.as_str()) else { continue };
-        let (mut parameters, mut given) = (cells[0].parameters.clone(), cells[0].given.clone());
+        let (mut parameters, mut explicit) = (cells[0].parameters.clone(), cells[0].explicit.clone());
         for cell in &cells {
             parameters.retain(|name, value| cell.parameters.get(name) == Some(&*value));
-            given.retain(|name| cell.given.contains(name));
+            explicit.retain(|name| cell.explicit.contains(name));
         }
         for cell in &mut cells {
             cell.parameters.retain(|name, _| !parameters.contains_key(name));
-            cell.given.retain(|name| !given.contains(name));
+            cell.explicit.retain(|name| !explicit.contains(name));
         }
-        (stage.parameters, stage.given) = (Some(parameters), Some(given));
+        (stage.parameters, stage.explicit) = (Some(parameters), Some(explicit));
     }
     provenance
 }
@@ -60,7 +60,7 @@ mod tests {
         CellProvenance {
             key: "ab".repeat(32),
             parameters: parameters.into_iter().collect(),
-            given: vec!["lr".into(), "seed".into()],
+            explicit: vec!["lr".into(), "seed".into()],
             inputs,
             outputs: BTreeMap::from([("curves".into(), output)]),
             ..CellProvenance::default()
@@ -104,9 +104,9 @@ mod tests {
                 ("m[lr=2]".into(), cell(numbers(&[("lr", 2), ("clip", 7), ("seed", 0)]), BTreeMap::new())),
             ],
         );
-        assert!(json(&whole)["code"].is_object() && json(&whole)["stages"][0].get("given").is_none());
+        assert!(json(&whole)["code"].is_object() && json(&whole)["stages"][0].get("explicit").is_none());
         let small = json(&compact(whole));
-        let shared = |stage: usize| (&small["stages"][stage]["parameters"], &small["stages"][stage]["given"]);
+        let shared = |stage: usize| (&small["stages"][stage]["parameters"], &small["stages"][stage]["explicit"]);
         assert_eq!(shared(0), (&json!({"clip": 7, "seed": 0}), &json!(["lr", "seed"])));
         assert_eq!(shared(1), (&json!({"width": 5}), &json!(["lr", "seed"])));
         assert_eq!(small["cells"]["m[lr=2]"]["parameters"], json!({"lr": 2}));
@@ -121,7 +121,7 @@ mod tests {
                 {"file": "x.pgn", "digest": "010101010101"},
             ])
         );
-        assert!(small.get("code").is_none() && of_bins["given"] == json!([]));
+        assert!(small.get("code").is_none() && of_bins["explicit"] == json!([]));
     }
 
     /// sweep.yaml has some 2,500 cells; a training's parameters, of which six differ, are some 30.

@@ -83,18 +83,18 @@ impl<'p> Gatherer<'p> {
         CellProvenance {
             stage: cell.kind.clone(),
             key: record.key.to_string(),
-            given: cell.explicit.keys().filter(|name| parameters.contains_key(*name)).cloned().collect(),
+            explicit: cell.explicit.keys().filter(|name| parameters.contains_key(*name)).cloned().collect(),
             parameters,
             code: fingerprint(&components.code),
             accepted: code_now.is_some_and(|now| now != components.code),
             inputs: self.inputs(cell, record),
             outputs: outputs.collect(),
             fetched: fetched.collect(),
-            made: without_null(json!({
+            run_info: without_null(json!({
                 "at": run.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                 "by": (self.disclosure == Disclosure::Full).then_some(&run.user),
                 // Somebody gave files as its result.
-                "taken": record.is_recorded_by_hand().then_some(true),
+                "recorded_by_hand": record.is_recorded_by_hand().then_some(true),
                 "on": self.machine(&run.machine),
                 "cores": run.machine.cores,
                 "device": run.computed_on,

@@ -109,7 +109,7 @@ struct StageTotals {
     pub parameters: Option<BTreeMap<String, Value>>,
     /// Parameters that the pipeline gives to all cells; in a page alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Vec<String>>,
+    pub explicit: Option<Vec<String>>,
 }
 
 /// A machine that results were made on.
@@ -132,7 +132,7 @@ struct CellProvenance {
     /// Its parameters as in the key, without secrets.
     pub parameters: BTreeMap<String, Value>,
     /// The parameters that the pipeline gives; the others have their defaults.
-    pub given: Vec<String>,
+    pub explicit: Vec<String>,
     /// In [`Provenance::code`]; nothing for stages whose code is in no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -145,7 +145,7 @@ struct CellProvenance {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<serde_json::Value>,
     /// The time, machine and cost.
-    pub made: serde_json::Value,
+    pub run_info: serde_json::Value,
 }
 
 /// One artifact that a cell read: another's output, or an external file.

@@ -34,9 +34,9 @@ fn so_many_positions_of_each_game_are_drawn_and_each_board_once() {
     assert_eq!(bytes(&outcome), bytes(&run("two", 1).unwrap()));
     assert_ne!(bytes(&outcome), bytes(&run("three", 2).unwrap()));
     let all = super::rows(&trial(&folder.path().join("all"), 6).run(&Analyse).unwrap()).len();
-    let left_out =
-        counts(&outcome)["left_out"].as_object().unwrap().values().filter_map(|number| number.as_u64()).sum::<u64>();
-    assert_eq!(left_out as usize + rows.len(), all);
+    let dropped =
+        counts(&outcome)["dropped"].as_object().unwrap().values().filter_map(|number| number.as_u64()).sum::<u64>();
+    assert_eq!(dropped as usize + rows.len(), all);
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn positions_with_many_pieces_or_few_moves_are_left_out() {
         let position = position(row);
         assert!(position.board().occupied().count() <= 20 && position.legal_moves().len() >= 10, "{}", row.fen);
     }
-    let left_out = &counts(&outcome)["left_out"];
-    assert!(left_out["many_pieces"].as_u64().unwrap() > 0 && left_out["few_moves"].as_u64().unwrap() > 0);
+    let dropped = &counts(&outcome)["dropped"];
+    assert!(dropped["many_pieces"].as_u64().unwrap() > 0 && dropped["few_moves"].as_u64().unwrap() > 0);
 }
 
 #[test]

@@ -49,8 +49,8 @@ fn placed_positions_are_different_and_all_their_moves_have_values() {
         (&counts["positions"], &counts["incomplete"], &counts["games"]),
         (&400.into(), &0.into(), &serde_json::Value::Null)
     );
-    assert!(counts["left_out"]["few_moves"].as_u64().unwrap() > 0, "{counts}");
-    assert_eq!(counts["left_out"]["apart"], 0);
+    assert!(counts["dropped"]["few_moves"].as_u64().unwrap() > 0, "{counts}");
+    assert_eq!(counts["dropped"]["apart"], 0);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn positions_of_other_seeds_are_left_out() {
     let apart = run("apart", 1_000, 2, &[1]);
     assert_eq!(boards(&apart).len(), 1_000);
     assert!(first.intersection(&second).count() > 0 && first.is_disjoint(&boards(&apart)));
-    assert!(counts(&apart)["left_out"]["apart"].as_u64().unwrap() > 0);
+    assert!(counts(&apart)["dropped"]["apart"].as_u64().unwrap() > 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Parameters;
 use cwm_contract::testing::shared;
-use cwm_uci::Question;
+use cwm_uci::SearchRoot;
 use serde_json::Value as Json;
 use shakmaty::Position;
 
@@ -43,10 +43,10 @@ fn stockfish_values_all_moves_as_the_golden_data() {
             expected.insert(uci.as_str().unwrap(), (row["cp"][number].as_i64(), row["mate"][number].as_i64()));
         }
         if expected.is_empty() {
-            assert!(Question::position(&position).is_err());
+            assert!(SearchRoot::position(&position).is_err());
             continue;
         }
-        let lines = evaluator.find(&Question::position(&position).unwrap()).unwrap().lines;
+        let lines = evaluator.find(&SearchRoot::position(&position).unwrap()).unwrap().lines;
         let found: BTreeMap<String, (Option<i64>, Option<i64>)> = lines
             .iter()
             .map(|line| {
@@ -86,9 +86,9 @@ fn each_move_by_itself_is_the_negated_value_of_the_position_after_it() {
         let played = cwm_encoding::legal(&position, PlainMove::from_packed(line.moves[0]).unwrap()).unwrap();
         let mut next = position.clone();
         next.play_unchecked(played);
-        let Ok(question) = Question::position(&next) else { continue };
-        let answer = engine.query(&question, &cwm_uci::Limit::nodes(300)).unwrap();
-        let expected = answer.exact.map(|line| match line.score {
+        let Ok(root) = SearchRoot::position(&next) else { continue };
+        let result = engine.query(&root, &cwm_uci::Limit::nodes(300)).unwrap();
+        let expected = result.exact.map(|line| match line.score {
             Score::Centipawns(value) => Score::Centipawns(-value),
             Score::Mate(moves) if moves > 0 => Score::Mate(-moves),
             Score::Mate(moves) => Score::Mate(1 - moves),

@@ -5,7 +5,7 @@ use cwm_game::GameState;
 use cwm_questions::truth::{chess_of_fen, grid, nearest};
 use cwm_questions::{Form, Item};
 use cwm_search::candidates;
-use cwm_uci::{Limit, Question, Score, Settings};
+use cwm_uci::{Limit, Score, SearchRoot, Settings};
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::by_rules;
@@ -83,7 +83,7 @@ impl<'c> Engine<'c> {
 
     fn query(&mut self, position: &Chess) -> Result<(Move, Option<Score>), Failure> {
         let program = self.program.as_mut().ok_or_else(|| Failure::internal("no program runs"))?;
-        let answer = program.query(&Question::position(position)?, &Limit::nodes(self.config.nodes))?;
+        let answer = program.query(&SearchRoot::position(position)?, &Limit::nodes(self.config.nodes))?;
         Ok((answer.best, answer.exact.map(|line| line.score)))
     }
 }

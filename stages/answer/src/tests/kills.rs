@@ -30,7 +30,7 @@ fn after_kills_at_random_instants_only_what_is_missing_is_asked() {
         command.args(["tests::kills::a_run_to_kill", "--exact"]).stdout(Stdio::null()).stderr(Stdio::null());
         command.env(FOLDER, folder.path()).env("CWM_ANSWER_TEST_URL", &server.base).spawn().unwrap()
     };
-    let journal = folder.path().join("work/keep/answers.jsonl");
+    let journal = folder.path().join("work/checkpoints/answers.jsonl");
     let kept = || -> HashSet<usize> {
         let text = std::fs::read_to_string(&journal).unwrap_or_default();
         let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));

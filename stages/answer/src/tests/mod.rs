@@ -20,7 +20,7 @@ use cwm_questions::{Item, Task, write_line};
 use cwm_web::{Settings, Variables};
 
 use crate::Answer;
-use crate::fault_server::{Answer as Response, Request, Server, empty};
+use crate::fault_server::{Request, Response, Server, empty};
 use crate::probe::item;
 
 /// An environment variable that every test has; its content serves as the key.

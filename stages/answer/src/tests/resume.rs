@@ -129,7 +129,7 @@ fn an_interruption_at_any_answer_loses_no_answer() {
             Err(failure) => assert_eq!(failure.kind, FailureKind::Cancelled),
         }
         // The journal may end anywhere in its last line.
-        let journal = folder.path().join("work/keep/answers.jsonl");
+        let journal = folder.path().join("work/checkpoints/answers.jsonl");
         if runs % 2 == 0
             && let Ok(mut bytes) = std::fs::read(&journal)
         {

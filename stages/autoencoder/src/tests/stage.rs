@@ -76,7 +76,7 @@ fn games_of_other_rules_are_left_out_and_counted() {
         })
         .collect();
     for input in ["train", "test"] {
-        let line = format!("input `{input}`: 0 games too long for the model and 1 of other rules are left out");
+        let line = format!("input `{input}`: 0 games too long for the model and 1 of other rules are dropped");
         assert!(logged.contains(&line.as_str()), "{logged:?}");
     }
     assert!(logged.contains(&"scratch files of 51200 bytes, 400 rows × 2 layers × 16 × 4"), "{logged:?}");
@@ -113,8 +113,8 @@ fn copy_checkpoints(keep: &Path, copies: &Path, done: &AtomicBool) -> Vec<PathBu
         // It is replaced in one step, so what is read is whole.
         if let Some(bytes) = std::fs::read(&state).ok().filter(|bytes| *bytes != last) {
             let work = copies.join(found.len().to_string());
-            std::fs::create_dir_all(work.join("keep")).unwrap();
-            std::fs::write(state::path(&work.join("keep")), &bytes).unwrap();
+            std::fs::create_dir_all(work.join("checkpoints")).unwrap();
+            std::fs::write(state::path(&work.join("checkpoints")), &bytes).unwrap();
             found.push(work);
             last = bytes;
         }
@@ -130,7 +130,7 @@ fn the_same_comes_of_any_number_of_cores_and_after_a_kill() {
     let more = [("batch_size", Value::Int(10)), ("checkpoint_every", Value::Int(7))];
     let (work, done) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
     let (outcome, killed) = std::thread::scope(|scope| {
-        let copier = scope.spawn(|| copy_checkpoints(&work.path().join("keep"), copies.path(), &done));
+        let copier = scope.spawn(|| copy_checkpoints(&work.path().join("checkpoints"), copies.path(), &done));
         let outcome = trial(work.path(), folder.path(), &more).run(&AutoencoderStage);
         done.store(true, Ordering::SeqCst);
         (outcome.unwrap(), copier.join().unwrap())
@@ -161,7 +161,7 @@ fn a_damaged_checkpoint_is_not_gone_on_with() {
     inputs(folder.path(), Task::Moves, "gpt");
     let (work, undisturbed) = run(folder.path(), &[]);
     let expected = written(&undisturbed);
-    let path = state::path(&work.path().join("keep"));
+    let path = state::path(&work.path().join("checkpoints"));
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

@@ -100,7 +100,7 @@ fn what_some_form_has_no_room_for_is_left_out_of_all_and_counted() {
     assert_eq!(kept(&outcome), [Some(0), Some(100)]);
     // Plies 200 to 500 have too much text before them, and ply 600 too many moves as well.
     let expected =
-        r#"{"left_out":{"characters_context":4,"legal_moves":0,"moves_context":1},"positions":2,"stage":"choose"}"#;
+        r#"{"dropped":{"characters_context":4,"legal_moves":0,"moves_context":1},"positions":2,"stage":"choose"}"#;
     assert_eq!(counts(&outcome).trim(), expected);
     let limited = bench.run_with(2, &[("limit", Value::Int(1))]).unwrap();
     assert_eq!(kept(&limited), [Some(0)]);

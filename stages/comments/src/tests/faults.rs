@@ -28,7 +28,7 @@ fn faulty_games_are_left_out_and_counted() {
     let counts = counts(&outcome);
     assert_eq!(counts["games"], 8);
     for (_, reason) in games {
-        assert_eq!(counts["games_left_out"][reason], 1, "{reason}: {counts}");
+        assert_eq!(counts["games_dropped"][reason], 1, "{reason}: {counts}");
     }
 }
 
@@ -43,8 +43,8 @@ fn comments_are_left_out_for_a_reason() {
     let kept: Vec<_> = comments(&outcome).into_iter().map(|comment| (comment.ply, comment.cleaned)).collect();
     let expected = [(13, "White goes to the centre now. And so on."), (17, "; a plan (of { a kind) for all")];
     assert_eq!(kept, expected.map(|(ply, text)| (ply, text.to_owned())));
-    let left_out = &counts(&outcome)["left_out"];
-    assert_eq!([&left_out["few_words"], &left_out["no_keyword"], &left_out["other_name"]], [1, 1, 1]);
+    let dropped = &counts(&outcome)["dropped"];
+    assert_eq!([&dropped["few_words"], &dropped["no_keyword"], &dropped["other_name"]], [1, 1, 1]);
     let outcome = on_pgn(folder.path(), pgn, &[("names", "keep")]).unwrap();
     assert_eq!(comments(&outcome).len(), 3);
 }

@@ -40,8 +40,8 @@ fn a_models_answers_are_taken_over() {
     let kept = comments(&outcome);
     assert_eq!((kept.len(), kept[0].cleaned_by.as_str()), (1, "small-model"));
     assert_eq!(kept[0].cleaned, "White takes the centre and White is happy.");
-    let left_out = &counts(&outcome)["left_out"];
-    assert_eq!([&left_out["no_answer"], &left_out["other_name"], &left_out["judged_unfit"]], [1, 1, 1]);
+    let dropped = &counts(&outcome)["dropped"];
+    assert_eq!([&dropped["no_answer"], &dropped["other_name"], &dropped["judged_unfit"]], [1, 1, 1]);
     write(&path, items[..3].iter().map(|item| item.task_id.as_str()).zip(answers));
     let failure = run().map(|_| ()).unwrap_err();
     assert_eq!(failure.message, "the answers have none to comment_judge_0001");

@@ -13,7 +13,7 @@ fn patient() -> Settings {
     Settings { connect: hours, response: hours, read: hours, initial_backoff: hours, max_backoff: hours, ..settings() }
 }
 
-fn is_stopped(answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> tempfile::TempDir {
+fn is_stopped(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let cancellation = Cancellation::default();
     let asked = cancellation.clone();
@@ -41,7 +41,7 @@ fn while_it_waits_for_the_next_try() {
 
 #[test]
 fn while_the_server_says_nothing() {
-    is_stopped(|_, _| Answer { head: String::new(), body: Vec::new(), stalls: true, repeats: false });
+    is_stopped(|_, _| Response { head: String::new(), body: Vec::new(), stalls: true, repeats: false });
 }
 
 #[test]

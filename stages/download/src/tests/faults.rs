@@ -41,7 +41,7 @@ fn a_stalled_connection_is_given_up_and_continued() {
 fn a_server_that_never_answers_is_tried_again() {
     let impatient = Settings { response: Duration::from_millis(300), ..settings() };
     let requests = check(impatient, |number, request| match number {
-        0 => Answer { head: String::new(), body: Vec::new(), stalls: true, repeats: false },
+        0 => Response { head: String::new(), body: Vec::new(), stalls: true, repeats: false },
         _ => serve(&file(), TAG, request),
     });
     assert_eq!(requests.len(), 2);
@@ -75,7 +75,7 @@ fn a_server_that_ignores_ranges_begins_anew() {
 }
 
 /// An answer without a name for the bytes that could be relied on.
-fn nameless(number: usize, request: &Request) -> Answer {
+fn nameless(number: usize, request: &Request) -> Response {
     let answer = serve(&file(), TAG, request).with_head_replaced("ETag: \"v1\"", "ETag: W/\"v1\"");
     if number < 2 { answer.cut(40_000) } else { answer }
 }
@@ -243,7 +243,7 @@ fn what_belongs_to_another_url_or_cannot_be_read_is_thrown_away() {
         "",
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let keep = folder.path().join("keep");
+        let keep = folder.path().join("checkpoints");
         std::fs::create_dir_all(keep.join("files")).unwrap();
         std::fs::create_dir_all(keep.join("stamps")).unwrap();
         std::fs::write(keep.join("files/00000-games.pgn.zst"), b"abc").unwrap();
@@ -261,14 +261,19 @@ fn chunks_tell_their_own_end_and_a_bare_close_does_not() {
         let mut body = format!("{:x}\r\n", file().len()).into_bytes();
         body.extend(file());
         body.extend(b"\r\n0\r\n\r\n");
-        Answer { head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n".into(), body, stalls: false, repeats: false }
+        Response {
+            head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n".into(),
+            body,
+            stalls: false,
+            repeats: false,
+        }
     };
     check(settings(), chunked);
     check(settings(), move |number, request| {
         let answer = chunked(number, request);
         if number == 0 { answer.cut(60_000) } else { answer }
     });
-    let open = |_: usize, _: &Request| Answer {
+    let open = |_: usize, _: &Request| Response {
         head: "HTTP/1.1 200 OK\r\n".into(),
         body: file(),
         stalls: false,

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Download;
 use crate::checksum::Checksum;
-use crate::fault_server::{Answer, Request, Server};
+use crate::fault_server::{Request, Response, Server};
 
 const TAG: &str = "\"v1\"";
 
@@ -109,7 +109,7 @@ fn notes(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Downloads from a server that answers so, checks that the file came whole, and returns what was requested.
-fn check(settings: Settings, answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Vec<Request> {
+fn check(settings: Settings, answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> Vec<Request> {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(answer);
     let outcome = trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings)).unwrap();

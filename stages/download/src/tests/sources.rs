@@ -27,7 +27,7 @@ fn a_file_is_referred_to_where_it_is() {
         let outcome = trial(&folder.path().join("run"), path, sha256.as_deref()).run(&Download).unwrap();
         let same = Event::PassThrough { output: "pgn".into(), path: source.clone() };
         assert!(outcome.events.contains(&same));
-        assert_eq!(std::fs::read_dir(folder.path().join("run/keep")).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(folder.path().join("run/checkpoints")).unwrap().count(), 0);
     }
 }
 

@@ -27,7 +27,7 @@ const MOVES: &str = "moves_beyond_context";
 
 fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     if game.moves.is_empty() {
-        return Ok(EncodedSequence::left_out(EMPTY));
+        return Ok(EncodedSequence::dropped(EMPTY));
     }
     let mut moves = Vec::with_capacity(game.moves.len());
     replay(&game.moves, |_, _, played| {
@@ -38,7 +38,7 @@ fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     let beyond = game.moves.len() - text.whole_moves().len();
     Ok(EncodedSequence {
         row: Some(Row::text(game.id.clone(), &text.ids(), 0)),
-        left_out: Some((MOVES, beyond as u64)),
+        dropped: Some((MOVES, beyond as u64)),
         is_cut: text.text.len() > MOST_CHARACTERS,
     })
 }

@@ -34,7 +34,7 @@ pub struct Form {
     pub vocabulary: (u16, u16),
     /// Largest number of tokens of a row.
     pub longest: fn(&Config) -> usize,
-    /// The reasons for which something is left out.
+    /// The reasons for which something is dropped.
     pub reasons: &'static [&'static str],
     /// The function that makes its rows.
     pub encoder: Encoder,

@@ -44,11 +44,11 @@ fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     tokens.truncate(used);
     let beyond = targets.drain(used..).filter(|target| *target != NO_LOSS).count();
     if targets.iter().all(|target| *target == NO_LOSS) {
-        return Ok(EncodedSequence::left_out(UNLABELLED));
+        return Ok(EncodedSequence::dropped(UNLABELLED));
     }
     Ok(EncodedSequence {
         row: Some(Row { id: game.id.clone(), tokens, targets }),
-        left_out: Some((POSITIONS, beyond as u64)),
+        dropped: Some((POSITIONS, beyond as u64)),
         is_cut: labels.len() > used,
     })
 }

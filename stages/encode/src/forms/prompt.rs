@@ -28,7 +28,7 @@ fn encode(evaluation: &Evaluation) -> Result<EncodedSequence, String> {
     let board = Board::parse(&evaluation.fen).map_err(|error| error.to_string())?;
     let best = best_action(board.position(), evaluation.best())?;
     let best = move_of(best).ok_or_else(|| format!("there is no action {best}"))?;
-    let Some(question) = question(&board) else { return Ok(EncodedSequence::left_out(LEGAL_MOVES)) };
+    let Some(question) = question(&board) else { return Ok(EncodedSequence::dropped(LEGAL_MOVES)) };
     let ids = ids(&format!("{question}{best}$")).map_err(|other| format!("{other:?} is not a symbol of the form"))?;
     Ok(Row::text(position_name(evaluation), &ids, question.len()).into())
 }

@@ -28,5 +28,5 @@ fn encode(example: &Example, config: &Config) -> Result<EncodedSequence, String>
     let user = user.map_or("", |message| &message.content);
     let Conversation { prompt, answer } = example_words(&example.meta, user, example.target(), form)?;
     let row = Row::text(example.id.clone(), &[&prompt[..], &answer].concat(), prompt.len());
-    Ok(if row.tokens.len() > config.max_tokens { EncodedSequence::left_out(TOO_LONG) } else { row.into() })
+    Ok(if row.tokens.len() > config.max_tokens { EncodedSequence::dropped(TOO_LONG) } else { row.into() })
 }

@@ -36,7 +36,7 @@ fn encode(games: &[LabelledGame], config: &Config) -> Result<Vec<EncodedSequence
     let (mut encoded, mut played) = (Vec::new(), Vec::with_capacity(games.len()));
     for game in games {
         match game.moves.is_empty() {
-            true => encoded.push(EncodedSequence::left_out(EMPTY)),
+            true => encoded.push(EncodedSequence::dropped(EMPTY)),
             false => played.push((game, ids(game).map_err(|wrong| game.failure(&wrong))?)),
         }
     }
@@ -65,8 +65,8 @@ fn row(id: String, mut tokens: Vec<u16>, most: usize) -> EncodedSequence {
     let beyond = tokens.len().saturating_sub(most);
     tokens.truncate(most);
     targets.truncate(most);
-    let left_out = (beyond > 0).then_some((BEYOND, beyond as u64));
-    EncodedSequence { row: Some(Row { id, tokens, targets }), left_out, is_cut: beyond > 0 }
+    let dropped = (beyond > 0).then_some((BEYOND, beyond as u64));
+    EncodedSequence { row: Some(Row { id, tokens, targets }), dropped, is_cut: beyond > 0 }
 }
 
 /// The games one after another, in blocks. A block is named by the first of the games and its number among their blocks.
@@ -80,6 +80,6 @@ fn blocks(games: &[(&LabelledGame, Vec<u16>)], length: usize) -> Vec<EncodedSequ
         EncodedSequence::from(Row { id: format!("{}:{number}", first.id), tokens: block.to_vec(), targets })
     };
     let mut encoded: Vec<_> = blocks.enumerate().map(row).collect();
-    encoded.push(EncodedSequence { left_out: Some((REST, rest as u64)), ..EncodedSequence::default() });
+    encoded.push(EncodedSequence { dropped: Some((REST, rest as u64)), ..EncodedSequence::default() });
     encoded
 }

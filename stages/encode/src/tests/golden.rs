@@ -91,7 +91,7 @@ fn golden_positions_are_golden_prompts() {
         assert_eq!(learnt, &expected[expected.len() - answer..], "{position}");
     }
     let counts: Value = serde_json::from_str(&counts(&outcome)).unwrap();
-    assert_eq!(counts["left_out"]["legal_moves"].as_u64().unwrap(), without.len() as u64);
+    assert_eq!(counts["dropped"]["legal_moves"].as_u64().unwrap(), without.len() as u64);
     assert!(positions.is_empty() || !without.is_empty());
 }
 
@@ -112,7 +112,7 @@ fn golden_games_are_golden_characters() {
     let is_long = |golden: &&Value| golden["text"].as_str().unwrap().len() > 1024;
     assert_eq!(counts["cut"].as_u64().unwrap(), golden.iter().filter(is_long).count() as u64);
     let moves = |golden: &Value| golden["plies"].as_u64().unwrap() - golden["answers"].as_array().unwrap().len() as u64;
-    assert_eq!(counts["left_out"]["moves_beyond_context"].as_u64().unwrap(), golden.iter().map(moves).sum::<u64>());
+    assert_eq!(counts["dropped"]["moves_beyond_context"].as_u64().unwrap(), golden.iter().map(moves).sum::<u64>());
 }
 
 #[test]

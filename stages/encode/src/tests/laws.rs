@@ -56,7 +56,7 @@ fn long_games_are_cut_and_counted() {
     let outcome = bench.run("moves");
     assert_eq!(
         counts(&outcome),
-        "{\"cut\":1,\"form\":\"moves\",\"left_out\":{\"positions_beyond_context\":88,\"unlabelled_games\":2},\"rows\":1,\
+        "{\"cut\":1,\"dropped\":{\"positions_beyond_context\":88,\"unlabelled_games\":2},\"form\":\"moves\",\"rows\":1,\
          \"stage\":\"encode\",\"targets\":512,\"tokens\":512}\n"
     );
     let outcome = bench.run("characters");
@@ -64,8 +64,8 @@ fn long_games_are_cut_and_counted() {
     assert_eq!(found.iter().map(|row| row.1.len()).collect::<Vec<_>>(), [1023, ";1.Nf3 Nf6".len() - 1]);
     let counts: serde_json::Value = serde_json::from_str(&counts(&outcome)).unwrap();
     let number = |value: &serde_json::Value| value.as_u64().unwrap();
-    assert_eq!((number(&counts["cut"]), number(&counts["left_out"]["empty_games"])), (1, 1));
-    assert!(number(&counts["left_out"]["moves_beyond_context"]) > 400);
+    assert_eq!((number(&counts["cut"]), number(&counts["dropped"]["empty_games"])), (1, 1));
+    assert!(number(&counts["dropped"]["moves_beyond_context"]) > 400);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn the_words_of_the_answer_and_the_end_are_targets() {
     assert_eq!((text(&targets[9..]), targets[12]), ("e7e8q".to_owned(), END));
     assert_eq!(
         counts(&outcome),
-        "{\"cut\":0,\"form\":\"speech\",\"left_out\":{\"too_long\":0},\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":25}\n"
+        "{\"cut\":0,\"dropped\":{\"too_long\":0},\"form\":\"speech\",\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":25}\n"
     );
     let on = |cores| bytes(&inputs.run_with(speech("pieces", 512), cores).unwrap().outputs["sequences"]);
     assert!(on(1) == on(2));

@@ -45,7 +45,7 @@ fn golden_games_are_golden_blocks_and_rows() {
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(digest, golden["sha256_u8"].as_str().unwrap());
     let counted: Json = serde_json::from_str(&counts(&outcome)).unwrap();
-    assert_eq!(counted["left_out"]["tokens_beyond_blocks"], golden["dropped_tokens"]);
+    assert_eq!(counted["dropped"]["tokens_beyond_blocks"], golden["dropped_tokens"]);
 
     let outcome = bench.run_with(words(&[]), 2).unwrap();
     let games = std::fs::read_to_string(shared("systems/inside-models-golden/tokens.jsonl").unwrap()).unwrap();
@@ -69,8 +69,8 @@ fn the_word_after_a_game_is_that_before_the_next_and_a_game_that_is_cut_goes_on(
     );
     assert_eq!(
         counts(&outcome),
-        "{\"cut\":1,\"form\":\"words\",\"left_out\":{\"empty_games\":1,\"tokens_beyond_blocks\":0,\
-         \"tokens_beyond_context\":3},\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":7}\n"
+        "{\"cut\":1,\"dropped\":{\"empty_games\":1,\"tokens_beyond_blocks\":0,\
+         \"tokens_beyond_context\":3},\"form\":\"words\",\"rows\":2,\"stage\":\"encode\",\"targets\":7,\"tokens\":7}\n"
     );
     assert_eq!(vocabulary(&outcome).longest, 4);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Cancellation, Failure, FailureKind};
 use cwm_reasoning::board::{BoardForm, board_text};
-use cwm_uci::{Answer, Engine, Limit, Question, Settings};
+use cwm_uci::{Engine, Limit, SearchResult, SearchRoot, Settings};
 use shakmaty::{Chess, Position};
 
 use super::{BestPlay, MoveScore};
@@ -43,8 +43,8 @@ impl Program {
 
     /// The line of its last exact score, of which the first move is the one that it plays.
     pub fn best_play(&mut self, position: &Chess, plies: usize, limit: &Limit) -> Result<BestPlay, Failure> {
-        let answer = self.query(position, 1, limit)?;
-        let line = answer.exact.filter(|line| line.moves.first() == Some(&answer.best)).ok_or_else(|| {
+        let result = self.query(position, 1, limit)?;
+        let line = result.exact.filter(|line| line.moves.first() == Some(&result.best)).ok_or_else(|| {
             let fen = board_text(position, BoardForm::Fen);
             let program = self.path.display();
             Failure::input(format!(
@@ -61,24 +61,24 @@ impl Program {
         count: usize,
         limit: &Limit,
     ) -> Result<Option<Vec<MoveScore>>, Failure> {
-        let answer = self.query(position, count, limit)?;
-        let lines = answer.lines.iter().filter_map(|line| Some((*line.moves.first()?, line.score)));
+        let result = self.query(position, count, limit)?;
+        let lines = result.lines.iter().filter_map(|line| Some((*line.moves.first()?, line.score)));
         let lines: Vec<MoveScore> = lines.take(count).collect();
         Ok((lines.len() == count.min(position.legal_moves().len())).then_some(lines))
     }
 
     /// Searches a position; after a failure a new process tries once more.
-    fn query(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<Answer, Failure> {
-        let question = Question::position(position)?;
+    fn query(&mut self, position: &Chess, lines: usize, limit: &Limit) -> Result<SearchResult, Failure> {
+        let root = SearchRoot::position(position)?;
         let ready = self.engines.remove(&lines);
         let mut engine = ready.map_or_else(|| self.engine(lines), Ok)?;
-        let mut answer = engine.query(&question, limit);
-        if answer.as_ref().is_err_and(|failure| failure.kind != FailureKind::Cancelled) {
+        let mut result = engine.query(&root, limit);
+        if result.as_ref().is_err_and(|failure| failure.kind != FailureKind::Cancelled) {
             engine = self.engine(lines)?;
-            answer = engine.query(&question, limit);
+            result = engine.query(&root, limit);
         }
         self.engines.insert(lines, engine);
-        answer
+        result
     }
 
     fn engine(&self, lines: usize) -> Result<Engine, Failure> {

@@ -39,7 +39,7 @@ struct KnownMoves {
     values: Option<Values>,
 }
 
-/// The positions of an input, and what was left out.
+/// The positions of an input, and what was dropped.
 #[derive(Debug, Default)]
 pub struct Positions {
     /// Each board once, where it was first.
@@ -73,7 +73,7 @@ impl Positions {
         Ok(positions)
     }
 
-    /// Adds a position, unless it is left out.
+    /// Adds a position, unless it is dropped.
     fn push(
         &mut self,
         context: &Context,
@@ -99,8 +99,8 @@ impl Positions {
         Ok(())
     }
 
-    /// The positions that were left out, by reason.
-    pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
+    /// The positions that were dropped, by reason.
+    pub fn dropped(&self) -> BTreeMap<&'static str, u64> {
         BTreeMap::from([("apart", self.apart), ("game_over", self.games_over), ("repeated", self.repeated)])
     }
 }

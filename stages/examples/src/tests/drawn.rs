@@ -27,8 +27,8 @@ fn ranges_and_sides_have_their_shares() {
     assert_eq!(cells.values().copied().collect::<Vec<_>>(), expected, "{cells:?}");
     let counts = counts(&outcome);
     // The longest game has positions behind its hundredth move.
-    assert!(counts["left_out"]["fullmove"].as_u64().unwrap() > 30, "{counts}");
-    let sum: u64 = counts["left_out"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert!(counts["dropped"]["fullmove"].as_u64().unwrap() > 30, "{counts}");
+    let sum: u64 = counts["dropped"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(sum + 80 + counts["not_drawn"].as_u64().unwrap(), counts["positions"].as_u64().unwrap());
 }
 
@@ -41,7 +41,7 @@ fn a_position_without_an_example_is_made_up_for() {
         trial.with("limit", Value::Int(limit)).run(&Examples).unwrap()
     };
     let outcome = run(300);
-    assert!(counts(&outcome)["left_out"]["no_line"].as_u64().unwrap() > 0);
+    assert!(counts(&outcome)["dropped"]["no_line"].as_u64().unwrap() > 0);
     assert_eq!(examples(&outcome).len(), 300);
     let outcome = run(100_000);
     let found = examples(&outcome).len();

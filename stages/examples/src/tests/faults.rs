@@ -81,7 +81,7 @@ fn incomplete_values_make_no_example() {
     let program = script(&folder.path().join("few"), &few);
     let failure =
         on_evaluations(folder.path(), "verbalised", &rows).with("engine", program).run(&Examples).err().unwrap();
-    assert_eq!(failure.message, "no example of `verbalised` can be built of 1 positions; left out are: incomplete 1");
+    assert_eq!(failure.message, "no example of `verbalised` can be built of 1 positions; dropped: incomplete 1");
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn a_best_move_is_that_of_the_greatest_value_or_as_given() {
     assert_eq!(
         counts.to_string(),
         concat!(
-            r#"{"builder":"best_move","examples":2,"left_out":{"apart":0,"draw":0,"few_questions":0,"fullmove":0,"#,
-            r#""game_over":1,"incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"not_drawn":0,"positions":4,"#,
+            r#"{"builder":"best_move","dropped":{"apart":0,"draw":0,"few_questions":0,"fullmove":0,"#,
+            r#""game_over":1,"incomplete":0,"no_line":0,"not_explained":0,"repeated":1},"examples":2,"not_drawn":0,"positions":4,"#,
             r#""stage":"examples"}"#
         )
     );
@@ -126,7 +126,7 @@ fn boards_of_items_apart_get_no_example() {
     write("8/8/8/8/8/1k6/8/3K4 w - - 7 9");
     let outcome = trial().run(&Examples).unwrap();
     let found: Vec<String> = examples(&outcome).iter().map(|example| example.target().to_owned()).collect();
-    assert_eq!((found, counts(&outcome)["left_out"]["apart"].as_u64()), (vec!["g1f3".to_owned()], Some(1)));
+    assert_eq!((found, counts(&outcome)["dropped"]["apart"].as_u64()), (vec!["g1f3".to_owned()], Some(1)));
     write("8/8");
     let failure = trial().run(&Examples).err().unwrap();
     assert!(failure.message.contains("items.jsonl: a_0000: \"8/8\" is no FEN"), "{}", failure.message);

@@ -71,7 +71,7 @@ fn faulty_records_may_be_left_out_and_are_counted_and_named() {
     );
     let named = |event: &&Event| matches!(event, Event::Log(line) if line.contains("chess_000000.jsonl, line "));
     assert_eq!(outcome.events.iter().filter(named).count(), 20);
-    let more = "left out 12 more, all of which the output `faults` names";
+    let more = "dropped 12 more, all of which the output `faults` names";
     assert!(outcome.events.contains(&Event::Log(more.into())));
     let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
     assert_eq!(faults.lines().count(), 32);

@@ -85,7 +85,7 @@ fn three_steps_are_those_of_pytorch() {
         let task = ChoiceTask(config.network(&vocabulary).unwrap());
         let state = State::new(weights(&tensors, &task), config.hyper.adamw());
         let work = tempfile::tempdir().unwrap();
-        let keep = work.path().join("keep");
+        let keep = work.path().join("checkpoints");
         std::fs::create_dir_all(&keep).unwrap();
         std::fs::write(keep.join("curves.jsonl"), "").unwrap();
         checkpoints::save(&keep, &task, &state, &CurvesPrefix::empty()).unwrap();

@@ -11,9 +11,9 @@ use crate::Learn;
 /// The files that a killed process leaves: its last checkpoints, and more lines of curves than they cover.
 fn killed_after(step: u64, undisturbed: &Path) -> tempfile::TempDir {
     let work = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(work.path().join("keep")).unwrap();
+    std::fs::create_dir_all(work.path().join("checkpoints")).unwrap();
     for kept in ["curves.jsonl", &format!("step-{step:012}.safetensors")] {
-        std::fs::copy(undisturbed.join("keep").join(kept), work.path().join("keep").join(kept)).unwrap();
+        std::fs::copy(undisturbed.join("checkpoints").join(kept), work.path().join("checkpoints").join(kept)).unwrap();
     }
     work
 }

@@ -105,10 +105,10 @@ fn a_game_that_is_over_has_no_legal_word_and_one_that_is_cut_goes_on() {
         [(8, false, false), (4, true, true)]
     );
     let outcome = bench.run(&[("max_tokens", Value::Int(4)), ("longest", Value::Int(8))]);
-    let note = "input `games`: 1 games too long and 0 of other rules are left out";
+    let note = "input `games`: 1 games too long and 0 of other rules are dropped";
     assert!(outcome.events.iter().any(|event| matches!(event, cwm_contract::Event::Note(text) if text == note)));
     let (of, cut) = read(&outcome);
-    assert_eq!((of.games, of.left_out["too_long"], cut.len()), (1, 1, 4));
+    assert_eq!((of.games, of.dropped["too_long"], cut.len()), (1, 1, 4));
     assert!((cut[3].loss - rows[12].loss).abs() < 1e-5 && cut[3].game == 1);
 }
 

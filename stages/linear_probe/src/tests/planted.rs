@@ -1,6 +1,6 @@
 //! Rows in which boards were planted: each square's class adds a direction of its own.
 
-use cwm_contract::{Cancellation, Context, Event, Parameters, Reporter, Task};
+use cwm_contract::{Cancellation, Context, Event, Invocation, Parameters, Reporter};
 use cwm_inside::linear_probe::{Counts, LinearProbe, Majority, Metrics, Predictions, SQUARES};
 use cwm_inside::{Rows, RowsWriter};
 use cwm_models::parameters::{Init, InitRng};
@@ -21,7 +21,7 @@ impl Reporter for Silent {
 }
 
 fn context() -> Context {
-    Context::new(&crate::LinearProbe, Task::default(), Box::new(Silent), Cancellation::default())
+    Context::new(&crate::LinearProbe, Invocation::default(), Box::new(Silent), Cancellation::default())
 }
 
 /// Rows of as many games with a board each, at plies 0 to 3 in turn, and their boards.

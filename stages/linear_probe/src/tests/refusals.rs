@@ -72,7 +72,7 @@ fn games_too_long_and_of_other_rules_are_left_out_and_counted() {
     };
     let outcome = run(&games, &test, "train-of-both").unwrap();
     let training = Probes::read(&outcome.outputs["probes"]).unwrap().description.training;
-    let counts = (&training["games"], &training["rows"], &training["left_out"]);
+    let counts = (&training["games"], &training["rows"], &training["dropped"]);
     assert_eq!(counts, (&json!(2), &json!(10), &json!({ "other_rules": 1, "too_long": 0 })));
     let is = |line: &str| outcome.events.iter().any(|event| matches!(event, Event::Log(text) if text == line));
     // The rows of each of two layers have 32 channels of 4 bytes.

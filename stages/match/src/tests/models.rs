@@ -17,7 +17,7 @@ use super::{bytes, counts, games, openings, players, text, trial, values};
 use crate::Match;
 use crate::board::Board;
 use crate::config::Config;
-use crate::side::{Answer, Side};
+use crate::side::{MoveChoice, Side};
 
 fn model(folder: &Path, form: Form, seed: u64) -> PathBuf {
     let path = folder.join(format!("{}-{seed}", form.name()));
@@ -60,7 +60,7 @@ fn cores_and_interruptions_change_nothing() {
     };
     let one = run("one", 1);
     assert_eq!(one, run("two", 2));
-    let journal = folder.path().join("two/work/keep/games.jsonl");
+    let journal = folder.path().join("two/work/checkpoints/games.jsonl");
     let whole = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, &whole[..whole.len() / 2]).unwrap();
     assert_eq!(one, run("two", 2));
@@ -173,8 +173,8 @@ fn a_third_repetition_is_avoided_while_there_is_another_move() {
         let hot = [("temperature", Value::Float(1e6)), ("games", Value::Int(2))];
         let config = Config::read(&values(&[&given[..], &hot].concat())).unwrap();
         let (mut side, mut random) = (Side::of_model(&player, &config), GameStream::new("test", "0", 0));
-        let answers = (0..200).map(|_| side.answer(&board, &mut random, &mut 0).unwrap());
-        answers.filter(|answer| *answer == Answer::Move(repetition)).count()
+        let answers = (0..200).map(|_| side.choose(&board, &mut random, &mut 0).unwrap());
+        answers.filter(|answer| *answer == MoveChoice::Move(repetition)).count()
     };
     assert!(chosen("allow") > 0);
     assert_eq!(chosen("avoid"), 0);

@@ -29,9 +29,9 @@ fn faulty_games_are_left_out_and_named() {
     assert_eq!(
         log[..3],
         [
-            format!("left out game 2: illegal_move at byte {} of the text, `Ke3` at ply 3", place("Ke3")),
-            format!("left out game 3: null_move at byte {} of the text, `--` at ply 2", place("--")),
-            format!("left out game 5: not_utf8 at byte {} of the text", text.len() + 9),
+            format!("dropped game 2: illegal_move at byte {} of the text, `Ke3` at ply 3", place("Ke3")),
+            format!("dropped game 3: null_move at byte {} of the text, `--` at ply 2", place("--")),
+            format!("dropped game 5: not_utf8 at byte {} of the text", text.len() + 9),
         ]
     );
     assert_eq!(outcome.metrics["games_read"], 6.0);
@@ -51,7 +51,7 @@ fn the_log_stays_short() {
     assert_eq!(lines, 22);
     let none_kept = |event: &Event| matches!(event, Event::Note(line) if line.starts_with("none of the 3000 games"));
     assert!(outcome.events.iter().any(none_kept));
-    let more = "left out 2980 more, all of which the output `faults` names";
+    let more = "dropped 2980 more, all of which the output `faults` names";
     assert!(outcome.events.contains(&Event::Log(more.into())));
     let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
     assert_eq!(faults.lines().count(), 3_000);

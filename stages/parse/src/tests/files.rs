@@ -49,7 +49,7 @@ fn faults_name_the_file_and_the_game_in_it() {
     let outcome = parse_files(run.path(), &[&first, &second], &[]).unwrap();
     let place = fs::read_to_string(&second).unwrap().find("Ke3").unwrap();
     let told =
-        format!("left out game 2 of {}: illegal_move at byte {place} of the text, `Ke3` at ply 3", second.display());
+        format!("dropped game 2 of {}: illegal_move at byte {place} of the text, `Ke3` at ply 3", second.display());
     assert!(outcome.events.contains(&Event::Log(told)), "{:?}", outcome.events);
     let fail = [("on_error", Value::Text("fail".into()))];
     let failure = parse_files(run.path(), &[&first, &second], &fail).err().unwrap();

@@ -73,10 +73,10 @@ fn every_answer_to_an_item_of_reasoning_is_judged() {
     let (found, counts) = (items(&outcome), counts(&outcome));
     assert_eq!(found.len(), 3 * (7 + 9), "{counts}");
     assert_eq!(counts["tasks"], json!({ "judge_claims": 16, "judge_quality": 16, "judge_strategies": 16 }));
-    let left_out = json!({ "other_task": 2, "unanswered": 2 });
+    let dropped = json!({ "other_task": 2, "unanswered": 2 });
     assert_eq!(
-        (&counts["sources"]["answers"]["left_out"], &counts["sources"]["answers"]["read"]),
-        (&left_out, &json!(20))
+        (&counts["sources"]["answers"]["dropped"], &counts["sources"]["answers"]["read"]),
+        (&dropped, &json!(20))
     );
     let ids: HashSet<&str> = found.iter().map(|item| item.task_id.as_str()).collect();
     assert!(ids.len() == found.len() && ids.contains("judge_strategies_0015"));
@@ -146,7 +146,7 @@ fn answers_that_do_not_belong_are_refused() {
     let one = write(&folder, "one", "a", &all_answers());
     assert_eq!(message(&[("a", one.clone()), ("b", one)]), "the answers of b are of the run a, as others are");
     let silent = write(&folder, "silent", "a", &[answer("reasoning_predict_move_0000", "")]);
-    assert_eq!(message(&[("a", silent)]), "no item could be built; left out are: unanswered 1");
+    assert_eq!(message(&[("a", silent)]), "no item could be built; dropped: unanswered 1");
     assert_eq!(message(&[]), "judges need the inputs `items` and `answers`");
 }
 

@@ -72,7 +72,7 @@ fn positions_with_all_values_give_the_four_tasks() {
     );
     assert_eq!(counts["tasks"]["reasoning_worst_move"], 20);
     let source = &counts["sources"]["values"];
-    assert_eq!(source["left_out"]["incomplete"], source["read"].as_u64().unwrap() / 10, "{counts}");
+    assert_eq!(source["dropped"]["incomplete"], source["read"].as_u64().unwrap() / 10, "{counts}");
     let bytes = std::fs::read(&outcome.outputs["items"]).unwrap();
     let again = run(&folder, &[("evaluations", &evaluations)], &values(&["reasoning_*"], 20)).unwrap();
     assert!(std::fs::read(&again.outputs["items"]).unwrap() == bytes);
@@ -96,7 +96,7 @@ fn boards_of_the_items_of_apart_get_no_item() {
     let rest = run(&folder, &[("evaluations", &evaluations), ("apart", &held_out)], &given).unwrap();
     assert!(boards(&rest).is_disjoint(&held_out_boards) && boards(&rest).len() == 30);
     // Other games may have the same boards.
-    assert!(counts(&rest)["sources"]["values"]["left_out"]["apart"].as_u64().unwrap() >= 30);
+    assert!(counts(&rest)["sources"]["values"]["dropped"]["apart"].as_u64().unwrap() >= 30);
     let lines = std::fs::read_to_string(&held_out).unwrap();
     std::fs::write(&held_out, lines.replacen("\"input\": \"", "\"input\": \"x", 1)).unwrap();
     let refused = run(&folder, &[("evaluations", &evaluations), ("apart", &held_out)], &given).err().unwrap().message;
@@ -105,7 +105,7 @@ fn boards_of_the_items_of_apart_get_no_item() {
         "{refused}"
     );
     let refused = Questions.check_inputs(&["games", "apart"]);
-    assert_eq!(refused.as_deref(), Some("leaves out boards of no source: `apart` needs an input `evaluations`"));
+    assert_eq!(refused.as_deref(), Some("drops boards of no source: `apart` needs an input `evaluations`"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn full_move_numbers_have_their_shares() {
     let outcome = run(&folder, &[("evaluations", &evaluations)], &given(&[("0-9", 0.25), ("10-19", 0.75)])).unwrap();
     // Of 2.5 and 7.5 items, the first of equal remainders gets one more.
     assert_eq!(of(&outcome), [3, 7]);
-    assert!(counts(&outcome)["sources"]["values"]["left_out"]["fullmove"].as_u64().unwrap() > 0);
+    assert!(counts(&outcome)["sources"]["values"]["dropped"]["fullmove"].as_u64().unwrap() > 0);
     // A range without positions is made up for.
     let outcome = run(&folder, &[("evaluations", &evaluations)], &given(&[("0-9", 0.5), ("900+", 0.5)])).unwrap();
     assert_eq!(of(&outcome), [10]);
@@ -169,7 +169,7 @@ fn evaluations_of_the_best_move_alone_are_not_enough() {
     writer.push(Evaluation { record: 0, game: None, id: String::new(), t: None, fen, lines: vec![line] }).unwrap();
     writer.finish().unwrap();
     let refused = run(&folder, &[("evaluations", &path)], &values(&["reasoning_*"], 1)).err().unwrap();
-    assert_eq!(refused.message, "no item could be built; left out are: incomplete 1");
+    assert_eq!(refused.message, "no item could be built; dropped: incomplete 1");
     let named = run(&folder, &[("evaluations", &path)], &values(&["reasoning_best_move"], 1)).err().unwrap();
     assert_eq!(named.message, "reasoning_best_move has 0 of 1 items: `evaluations` has no more for it");
     let given = |names: &[&str]| {

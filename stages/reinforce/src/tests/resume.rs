@@ -40,9 +40,10 @@ fn a_killed_run_ends_as_an_undisturbed_one() {
     let (undisturbed, _) = trained(data.path(), &[]);
     // What a killed process leaves: a checkpoint, and more lines and answers than it knows of.
     let work = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(work.path().join("keep")).unwrap();
+    std::fs::create_dir_all(work.path().join("checkpoints")).unwrap();
     for kept in ["curves.jsonl", "answers.jsonl", "step-000000000002.safetensors"] {
-        std::fs::copy(undisturbed.path().join("keep").join(kept), work.path().join("keep").join(kept)).unwrap();
+        std::fs::copy(undisturbed.path().join("checkpoints").join(kept), work.path().join("checkpoints").join(kept))
+            .unwrap();
     }
     trial(work.path(), data.path(), &[]).run(&Reinforce).unwrap();
     assert!(written(work.path()) == written(undisturbed.path()));

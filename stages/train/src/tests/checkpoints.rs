@@ -11,7 +11,7 @@ const LAST: &str = "step-000000000008.safetensors";
 const BEFORE: &str = "step-000000000004.safetensors";
 
 fn keep_of(work: &Path) -> PathBuf {
-    work.join("keep")
+    work.join("checkpoints")
 }
 
 /// Names of what is kept, sorted.

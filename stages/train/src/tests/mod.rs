@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use cwm_chess::{DatasetRow, DatasetWriter};
 use cwm_contract::testing::Trial;
 use cwm_contract::{
-    Cancellation, Context, Event, Failure, GroupInput, Label, Parameters, Reporter, Resources, Stage, Task, Value,
-    Values,
+    Cancellation, Context, Event, Failure, GroupInput, Invocation, Label, Parameters, Reporter, Resources, Stage,
+    Value, Values,
 };
 use cwm_encoding::START;
 
@@ -131,7 +131,7 @@ fn run_until_with(
     values.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let input = |name: &str| (name.to_owned(), vec![GroupInput { label: Label::stage(name), path: data.join(name) }]);
     let output = |name: &str, file: &str| (name.to_owned(), work.join("out").join(file));
-    let task = Task {
+    let invocation = Invocation {
         values,
         inputs: [input("train"), input("validation")].into(),
         outputs: [
@@ -142,15 +142,15 @@ fn run_until_with(
         ]
         .into(),
         temporary: work.join("tmp"),
-        checkpoint_dir: work.join("keep"),
+        checkpoint_dir: work.join("checkpoints"),
         resources: Resources { cores: 2, ..Resources::default() },
         expected: Vec::new(),
     };
     let _ = std::fs::remove_dir_all(work.join("out"));
-    for folder in ["out", "tmp", "keep"] {
+    for folder in ["out", "tmp", "checkpoints"] {
         std::fs::create_dir_all(work.join(folder)).unwrap();
     }
     let cancellation = Cancellation::default();
     let stopper = Stopper { cancellation: cancellation.clone(), on, after: Mutex::new(after) };
-    Train.run(&Context::new(&Train, task, Box::new(stopper), cancellation))
+    Train.run(&Context::new(&Train, invocation, Box::new(stopper), cancellation))
 }

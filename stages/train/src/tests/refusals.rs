@@ -1,7 +1,7 @@
 //! Faulty parameters and inputs, and their messages.
 
 use cwm_contract::{
-    Cancellation, Context, Event, Failure, FailureKind, GroupInput, Label, Parameters, Reporter, Task, Value,
+    Cancellation, Context, Event, Failure, FailureKind, GroupInput, Invocation, Label, Parameters, Reporter, Value,
 };
 
 use super::{data, dataset, shuffle_knights, text, trial};
@@ -47,10 +47,10 @@ fn a_training_that_was_asked_to_stop_reads_no_dataset_to_its_end() {
     let values = specs.filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
     let path = data.path().join("train");
     let input = GroupInput { label: Label::stage("train"), path: path.clone() };
-    let task = Task { values, inputs: [("train".to_owned(), vec![input])].into(), ..Task::default() };
+    let invocation = Invocation { values, inputs: [("train".to_owned(), vec![input])].into(), ..Invocation::default() };
     let cancellation = Cancellation::default();
     cancellation.cancel();
-    let context = Context::new(&Train, task, Box::new(Silent), cancellation);
+    let context = Context::new(&Train, invocation, Box::new(Silent), cancellation);
     let resolved = ResolvedConfig::read(&context).unwrap();
     let mut games = Games::open("train", &path, None, &resolved.config).unwrap();
     let hashed = resolved.recipe(&context, 1).map(drop);

@@ -42,7 +42,7 @@ fn a_run_continues_from_an_older_checkpoint_after_a_kill() {
     run_until(undisturbed.path(), data.path(), never, 1).unwrap();
     // A killed process leaves its last checkpoints and more lines of curves than they know of.
     let kept = |work: &Path| -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(work.join("keep"))
+        let mut names: Vec<String> = std::fs::read_dir(work.join("checkpoints"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -79,12 +79,12 @@ fn a_kill_in_the_middle_of_a_checkpoint_loses_that_one_alone() {
         ("step-000000000008.safetensors", whole.len() - 1),
     ] {
         let work = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(work.path().join("keep")).unwrap();
+        std::fs::create_dir_all(work.path().join("checkpoints")).unwrap();
         for kept in ["curves.jsonl", "step-000000000004.safetensors"] {
-            let from = undisturbed.path().join("keep").join(kept);
-            std::fs::copy(from, work.path().join("keep").join(kept)).unwrap();
+            let from = undisturbed.path().join("checkpoints").join(kept);
+            std::fs::copy(from, work.path().join("checkpoints").join(kept)).unwrap();
         }
-        std::fs::write(work.path().join("keep").join(name), &whole[..written_so_far]).unwrap();
+        std::fs::write(work.path().join("checkpoints").join(name), &whole[..written_so_far]).unwrap();
         run_until(work.path(), data.path(), never, 1).unwrap();
         assert!(written(work.path()) == written(undisturbed.path()), "{name} of {written_so_far} bytes");
     }

@@ -76,7 +76,7 @@ fn the_first_members_of_drawn_classes_are_written() {
     let outcome = bench.run_on(&[], 1).unwrap();
     let counts = std::fs::read_to_string(&outcome.outputs["counts"]).unwrap();
     assert!(
-        counts.contains("\"left_out\":{\"other_rules\":0}") && counts.contains("\"stage\":\"transpositions\""),
+        counts.contains("\"dropped\":{\"other_rules\":0}") && counts.contains("\"stage\":\"transpositions\""),
         "{counts}"
     );
     let one = bytes(&outcome.outputs["transpositions"]);

@@ -112,7 +112,7 @@ fn one_tensor_that_others_of_its_kind_stand_beside_is_missed() {
         let path = pieces.changed(place.path(), name, |pieces| _ = pieces.0.remove(tensor).unwrap());
         let comparison = judge_file(&path);
         assert_eq!(faults(&comparison), Ok(Vec::new()));
-        assert_eq!(comparison.left_out[0], format!("{tensor} (not in the file)"));
+        assert_eq!(comparison.not_compared[0], format!("{tensor} (not in the file)"));
     }
 }
 

@@ -52,10 +52,10 @@ fn every_golden_file_is_within_the_tolerances() {
                     assert!(compared.contains(name.as_str()), "{}: no {name}", comparison.name);
                 }
             }
-            assert_eq!(comparison.left_out, [""; 0], "{}", comparison.name);
+            assert_eq!(comparison.not_compared, [""; 0], "{}", comparison.name);
         } else if comparison.name.ends_with("-d128") {
-            let left_out = ["mid., grad. (not in the file)", "train_trace (not in its manifest)"];
-            assert_eq!(comparison.left_out, left_out, "{}", comparison.name);
+            let not_compared = ["mid., grad. (not in the file)", "train_trace (not in its manifest)"];
+            assert_eq!(comparison.not_compared, not_compared, "{}", comparison.name);
         }
     }
     assert_eq!(fixtures, 2 * FAMILIES.len());
@@ -79,7 +79,7 @@ fn without_a_manifest_names_and_shapes_tell_the_model() {
         assert_eq!(faults(comparison), Ok(Vec::new()), "{}", comparison.name);
         let with = listed.iter().find(|listed| listed.name == comparison.name).unwrap();
         assert_eq!(comparison.subject, with.subject);
-        assert_eq!(comparison.left_out, [NONE_BESIDE_IT], "{}", comparison.name);
+        assert_eq!(comparison.not_compared, [NONE_BESIDE_IT], "{}", comparison.name);
     }
     let notes = |name: &str| comparisons.iter().find(|comparison| comparison.name == name).unwrap().notes.clone();
     assert_eq!(notes("gdn_pos-tiny"), ["taken for gated_deltanet_pos, since its name has `gdn_pos`"]);

@@ -33,8 +33,8 @@ fn both_fixtures_are_within_the_tolerances_in_all_that_they_have() {
         for what in ["mid.stream.0", "mid.stream.2", "mid.ln_f", "grad.h.1.mlp.c_proj.weight"] {
             assert_eq!(compared.contains(what), is_tiny, "{name}: {what}");
         }
-        let left_out: &[&str] = if is_tiny { &[] } else { &["mid., grad. (not in the file)"] };
-        assert_eq!(comparison.left_out, left_out, "{name}");
+        let not_compared: &[&str] = if is_tiny { &[] } else { &["mid., grad. (not in the file)"] };
+        assert_eq!(comparison.not_compared, not_compared, "{name}");
     }
 }
 

@@ -197,9 +197,9 @@ fn what_a_manifest_lacks_or_misspells_is_reported() {
     let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
     let told = |change: &dyn Fn(&mut serde_json::Value)| {
-        let Comparison { left_out, notes, result, .. } = beside.judged(change);
+        let Comparison { not_compared, notes, result, .. } = beside.judged(change);
         assert!(result.is_ok());
-        (left_out.join("; "), notes.join("; "))
+        (not_compared.join("; "), notes.join("; "))
     };
     let none = || (String::new(), String::new());
     assert_eq!(told(&|_| {}), none());
@@ -223,7 +223,7 @@ fn what_a_manifest_lacks_or_misspells_is_reported() {
     assert_eq!(told(&added), (String::new(), note("head_losses.side.share")));
     // Another file's entry says nothing of this one.
     let beside_another = beside.judged(&|entry| entry["file"] = "other.safetensors".into());
-    assert!(beside_another.left_out[0].ends_with("head_losses (the manifest.json beside it does not name it)"));
+    assert!(beside_another.not_compared[0].ends_with("head_losses (the manifest.json beside it does not name it)"));
 }
 
 #[test]

@@ -61,11 +61,11 @@ impl Kernel<3> for GatedNorm {
     }
 
     fn backward(&self, [x, gate, weight]: [&[f32]; 3], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
-        let (mut for_x, mut for_gate) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        let mut for_weight = vec![0.0; weight.len()];
-        let into = Gradients { x: &mut for_x, gate: &mut for_gate, weight: &mut for_weight };
+        let (mut grad_x, mut grad_gate) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut grad_weight = vec![0.0; weight.len()];
+        let into = Gradients { x: &mut grad_x, gate: &mut grad_gate, weight: &mut grad_weight };
         backward(x, gate, weight, self.epsilon, gradient, into);
-        [for_x, for_gate, for_weight]
+        [grad_x, grad_gate, grad_weight]
     }
 }
 
@@ -100,21 +100,21 @@ fn backward<'a, S: macerator::Simd>(
     let width = weight.len();
     let heads = x.chunks_exact(width).zip(gate.chunks_exact(width)).zip(gradient.chunks_exact(width));
     let towards = into.x.chunks_exact_mut(width).zip(into.gate.chunks_exact_mut(width));
-    for (((x, gate), gradient), (for_x, for_gate)) in heads.zip(towards) {
+    for (((x, gate), gradient), (grad_x, grad_gate)) in heads.zip(towards) {
         let inverse = 1.0 / (dot(x, x) / width as f32 + epsilon).sqrt();
         let inputs = x.iter().zip(gate).zip(gradient).zip(weight);
-        let outputs = for_x.iter_mut().zip(for_gate).zip(into.weight.iter_mut());
-        for ((((x, &gate), gradient), w), ((for_x, for_gate), for_w)) in inputs.zip(outputs) {
+        let outputs = grad_x.iter_mut().zip(grad_gate).zip(into.weight.iter_mut());
+        for ((((x, &gate), gradient), w), ((grad_x, grad_gate), grad_w)) in inputs.zip(outputs) {
             let s = sigmoid(gate);
             let normed = x * inverse;
-            *for_gate = gradient * normed * w * s * (1.0 + gate * (1.0 - s));
+            *grad_gate = gradient * normed * w * s * (1.0 + gate * (1.0 - s));
             let through = gradient * gate * s;
-            *for_w += through * normed;
-            *for_x = through * w;
+            *grad_w += through * normed;
+            *grad_x = through * w;
         }
-        let along = dot(for_x, x) * inverse * inverse * inverse / width as f32;
-        for (for_x, x) in for_x.iter_mut().zip(x) {
-            *for_x = *for_x * inverse - x * along;
+        let along = dot(grad_x, x) * inverse * inverse * inverse / width as f32;
+        for (grad_x, x) in grad_x.iter_mut().zip(x) {
+            *grad_x = *grad_x * inverse - x * along;
         }
     }
 }

@@ -67,22 +67,22 @@ impl Kernel<4> for Gates {
     }
 
     fn backward(&self, [a, b, a_log, dt_bias]: [&[f32]; 4], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
-        let (mut for_a, mut for_b) = (vec![0.0; a.len()], vec![0.0; b.len()]);
+        let (mut grad_a, mut grad_b) = (vec![0.0; a.len()], vec![0.0; b.len()]);
         let mut sums = vec![(0.0f64, 0.0f64); self.heads];
         for (row, gradient) in gradient.chunks_exact(2 * self.heads).enumerate() {
-            for (head, (for_a_log, for_dt_bias)) in sums.iter_mut().enumerate() {
+            for (head, (grad_a_log, grad_dt_bias)) in sums.iter_mut().enumerate() {
                 let at = row * self.heads + head;
-                let (for_decay, for_strength) = (gradient[head], gradient[self.heads + head]);
+                let (grad_decay, grad_strength) = (gradient[head], gradient[self.heads + head]);
                 let (rate, x) = (a_log[head].exp(), a[at] + dt_bias[head]);
-                for_a[at] = -for_decay * rate * x.sigmoid();
-                *for_dt_bias += f64::from(for_a[at]);
-                *for_a_log -= f64::from(for_decay * rate * x.softplus());
+                grad_a[at] = -grad_decay * rate * x.sigmoid();
+                *grad_dt_bias += f64::from(grad_a[at]);
+                *grad_a_log -= f64::from(grad_decay * rate * x.softplus());
                 let share = b[at].sigmoid();
-                for_b[at] = for_strength * self.reach * share * (1.0 - share);
+                grad_b[at] = grad_strength * self.reach * share * (1.0 - share);
             }
         }
-        let (for_a_log, for_dt_bias) = sums.into_iter().map(|(log, bias)| (log as f32, bias as f32)).unzip();
-        [for_a, for_b, for_a_log, for_dt_bias]
+        let (grad_a_log, grad_dt_bias) = sums.into_iter().map(|(log, bias)| (log as f32, bias as f32)).unzip();
+        [grad_a, grad_b, grad_a_log, grad_dt_bias]
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
         assert!(values(&decomposed).iter().all(|gate| gate.is_finite()));
         assert_eq!(values(&decomposed)[2..], [2.0, 0.0]);
         let gradient = values(&steep.grad(&decomposed.sum().backward()).unwrap());
-        assert!(gradient.iter().all(|slope| slope.is_finite()));
+        assert!(gradient.iter().all(|grad| grad.is_finite()));
     }
 
     #[cfg(feature = "gpu")]

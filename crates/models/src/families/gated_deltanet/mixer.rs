@@ -114,10 +114,10 @@ impl Mixer {
     /// One row [width] to the same.
     pub fn step<F: Real>(&self, weights: &Weights, memory: &mut [Vec<F>], x: &[F]) -> Vec<F> {
         let Size { key, value, .. } = self.size;
-        let [for_q, for_k, for_v, states] = memory else { unreachable!("`start` makes four arrays") };
-        let q = self.q.step(weights, for_q, x);
-        let k = self.k.step(weights, for_k, x);
-        let v = self.v.step(weights, for_v, x);
+        let [grad_q, grad_k, grad_v, states] = memory else { unreachable!("`start` makes four arrays") };
+        let q = self.q.step(weights, grad_q, x);
+        let k = self.k.step(weights, grad_k, x);
+        let v = self.v.step(weights, grad_v, x);
         let (a, b) = (self.a.step(weights, x), self.b.step(weights, x));
         let (a_log, dt_bias) = (weights.get(self.a_log.index), weights.get(self.dt_bias.index));
         let gates = gates_row(&a, &b, a_log, dt_bias, self.size.reach);

@@ -162,10 +162,10 @@ impl AdamW {
         let clip = (1.0 / (norm + 1e-6)).min(1.0);
         let corrections = self.betas.map(|beta| 1.0 - beta.powi(self.updates));
         let values = weights.values_mut().iter_mut().zip(gradient.values()).zip(&mut self.moments).zip(&decays);
-        for (((weight, slope), [first, second]), decays) in values {
-            let slope = f64::from(*slope) * clip;
-            *first = self.betas[0] * *first + (1.0 - self.betas[0]) * slope;
-            *second = self.betas[1] * *second + (1.0 - self.betas[1]) * slope * slope;
+        for (((weight, grad), [first, second]), decays) in values {
+            let grad = f64::from(*grad) * clip;
+            *first = self.betas[0] * *first + (1.0 - self.betas[0]) * grad;
+            *second = self.betas[1] * *second + (1.0 - self.betas[1]) * grad * grad;
             let kept = f64::from(*weight) * (1.0 - self.rate * if *decays { self.decay } else { 0.0 });
             let root = (*second / corrections[1]).sqrt() + 1e-8;
             *weight = (kept - self.rate * *first / corrections[0] / root) as f32;
@@ -228,7 +228,7 @@ fn losses_and_gradients_are_those_of_the_fixtures() {
         assert!((loss - entry["loss"].as_f64().unwrap()).abs() <= 1e-6, "{}: {loss}", entry["file"]);
         for (index, declared) in network.layout().parameters().iter().enumerate() {
             let expected = fixture.floats(&format!("grad.transformer.{}", declared.name));
-            let largest = expected.iter().fold(0.0, |largest: f32, slope| largest.max(slope.abs()));
+            let largest = expected.iter().fold(0.0, |largest: f32, grad| largest.max(grad.abs()));
             let far = apart(gradient.get(index), &expected, |_| 1e-5 * largest);
             assert!(far <= 1.0, "{} {}: {far}", entry["file"], declared.name);
         }

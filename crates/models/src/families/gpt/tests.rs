@@ -128,20 +128,20 @@ fn gradients_are_slopes_in_both_implementations() {
         let both = both_implementations(|| gradient(&network, &weights, dropout));
         assert!((both[0].0 - both[1].0).abs() < 1e-5, "{options:?}");
         for (index, declared) in network.layout().parameters().iter().enumerate() {
-            let slopes = both[0].1.get(index);
-            assert_close(both[1].1.get(index), slopes, 2e-5);
+            let grads = both[0].1.get(index);
+            assert_close(both[1].1.get(index), grads, 2e-5);
             // Along the gradient; a bias of keys has none, since it shifts all scores of a query alike.
-            let steepness = slopes.iter().map(|&slope| f64::from(slope).powi(2)).sum::<f64>().sqrt();
+            let steepness = grads.iter().map(|&grad| f64::from(grad).powi(2)).sum::<f64>().sqrt();
             let at = |step: f64| {
                 let mut moved = weights.clone();
-                for (weight, slope) in moved.get_mut(index).iter_mut().zip(slopes) {
-                    *weight += (step * f64::from(*slope) / steepness) as f32;
+                for (weight, grad) in moved.get_mut(index).iter_mut().zip(grads) {
+                    *weight += (step * f64::from(*grad) / steepness) as f32;
                 }
                 gradient(&network, &moved, dropout).0
             };
-            let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
+            let grad = (at(1e-2) - at(-1e-2)) / 2e-2;
             let name = &declared.name;
-            assert!((slope - steepness).abs() < 1e-3 + 1e-2 * steepness, "{options:?} {name}: {slope}, {steepness}");
+            assert!((grad - steepness).abs() < 1e-3 + 1e-2 * steepness, "{options:?} {name}: {grad}, {steepness}");
         }
     }
 }

@@ -61,16 +61,16 @@ impl Kernel<3> for GatedNorm {
     }
 
     fn backward(&self, [y, z, weight]: [&[f32]; 3], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
-        let (mut for_y, mut for_z) = (vec![0.0; y.len()], vec![0.0; z.len()]);
-        let mut for_weight = vec![0.0; self.width];
+        let (mut grad_y, mut grad_z) = (vec![0.0; y.len()], vec![0.0; z.len()]);
+        let mut grad_weight = vec![0.0; self.width];
         let mut gated = vec![0.0; self.width];
         for (row, &inverse) in kept[0].iter().enumerate() {
             let of = row * self.width..(row + 1) * self.width;
             let from = Row { y: &y[of.clone()], z: &z[of.clone()], weight, gradient: &gradient[of.clone()], inverse };
-            let into = Gradients { y: &mut for_y[of.clone()], z: &mut for_z[of], weight: &mut for_weight };
+            let into = Gradients { y: &mut grad_y[of.clone()], z: &mut grad_z[of], weight: &mut grad_weight };
             backward_row(from, &mut gated, into);
         }
-        [for_y, for_z, for_weight]
+        [grad_y, grad_z, grad_weight]
     }
 }
 
@@ -109,19 +109,19 @@ fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, gated: &mut [f32], into: G
         *gated = y * z * sigmoid(z);
     }
     // As in the plain norm: du = r (w ⊙ g) - u r³/d Σ (w ⊙ g ⊙ u), with u what is normed and r the inverse root.
-    for ((for_y, g), w) in into.y.iter_mut().zip(row.gradient).zip(row.weight) {
-        *for_y = g * w;
+    for ((grad_y, g), w) in into.y.iter_mut().zip(row.gradient).zip(row.weight) {
+        *grad_y = g * w;
     }
     let along = crate::ops::dot(into.y, gated) * inverse * inverse * inverse / gated.len() as f32;
-    for ((for_w, g), gated) in into.weight.iter_mut().zip(row.gradient).zip(&*gated) {
-        *for_w += g * gated * inverse;
+    for ((grad_w, g), gated) in into.weight.iter_mut().zip(row.gradient).zip(&*gated) {
+        *grad_w += g * gated * inverse;
     }
     let inputs = row.y.iter().zip(row.z).zip(&*gated);
-    for (((y, &z), gated), (for_y, for_z)) in inputs.zip(into.y.iter_mut().zip(into.z)) {
+    for (((y, &z), gated), (grad_y, grad_z)) in inputs.zip(into.y.iter_mut().zip(into.z)) {
         let s = sigmoid(z);
-        let slope = *for_y * inverse - gated * along;
-        *for_y = slope * z * s;
-        *for_z = slope * y * s * (1.0 + z * (1.0 - s));
+        let grad = *grad_y * inverse - gated * along;
+        *grad_y = grad * z * s;
+        *grad_z = grad * y * s * (1.0 + z * (1.0 - s));
     }
 }
 

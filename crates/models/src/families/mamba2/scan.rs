@@ -152,38 +152,38 @@ impl Kernel<5> for Scan {
         gradient: &[f32],
     ) -> [Vec<f32>; 5] {
         let MixerSize { inner, heads, state, .. } = self.size;
-        let mut for_channels = vec![0.0; channels.len()];
-        let mut for_dt = vec![0.0; dt.len()];
-        let mut for_parameters = [0; 3].map(|_| vec![0.0f32; heads]);
-        let [for_bias, for_a_log, for_skip] = &mut for_parameters;
+        let mut grad_channels = vec![0.0; channels.len()];
+        let mut grad_dt = vec![0.0; dt.len()];
+        let mut grad_parameters = [0; 3].map(|_| vec![0.0f32; heads]);
+        let [grad_bias, grad_a_log, grad_skip] = &mut grad_parameters;
         for (rows, states) in self.games().zip(kept) {
             let rates = self.rates(&rows, dt, dt_bias, a_log);
             let group = self.group(&rows, channels, &rates, skip);
             let gradient = Matrix::new(&gradient[rows.start * inner..rows.end * inner], rows.len(), inner, inner);
             let found = group.backward(&states, gradient);
 
-            let for_rows = for_channels[rows.start * self.columns()..].chunks_exact_mut(self.columns());
-            for (t, for_row) in for_rows.take(rows.len()).enumerate() {
-                let (for_x, for_keys) = for_row.split_at_mut(inner);
-                let (for_k, for_q) = for_keys.split_at_mut(state);
-                for_x.copy_from_slice(&found.v[t * inner..(t + 1) * inner]);
-                for_k.copy_from_slice(&found.k[t * state..(t + 1) * state]);
-                for_q.copy_from_slice(&found.q[t * state..(t + 1) * state]);
+            let grad_rows = grad_channels[rows.start * self.columns()..].chunks_exact_mut(self.columns());
+            for (t, grad_row) in grad_rows.take(rows.len()).enumerate() {
+                let (grad_x, grad_keys) = grad_row.split_at_mut(inner);
+                let (grad_k, grad_q) = grad_keys.split_at_mut(state);
+                grad_x.copy_from_slice(&found.v[t * inner..(t + 1) * inner]);
+                grad_k.copy_from_slice(&found.k[t * state..(t + 1) * state]);
+                grad_q.copy_from_slice(&found.q[t * state..(t + 1) * state]);
             }
-            for (i, for_decay) in found.decay.iter().enumerate() {
+            for (i, grad_decay) in found.decay.iter().enumerate() {
                 let (head, at) = (i % heads, rows.start * heads + i);
-                let for_size = found.own[i] + found.later[i] - for_decay * a_log[head].exp();
-                // The slope of softplus is the logistic function.
-                for_dt[at] = for_size * (dt[at] + dt_bias[head]).sigmoid();
-                for_bias[head] += for_dt[at];
-                for_a_log[head] += for_decay * rates.decays[i];
+                let grad_size = found.own[i] + found.later[i] - grad_decay * a_log[head].exp();
+                // The derivative of softplus is the logistic function.
+                grad_dt[at] = grad_size * (dt[at] + dt_bias[head]).sigmoid();
+                grad_bias[head] += grad_dt[at];
+                grad_a_log[head] += grad_decay * rates.decays[i];
             }
-            for (for_skip, found) in for_skip.iter_mut().zip(&found.skip) {
-                *for_skip += found;
+            for (grad_skip, found) in grad_skip.iter_mut().zip(&found.skip) {
+                *grad_skip += found;
             }
         }
-        let [for_bias, for_a_log, for_skip] = for_parameters;
-        [for_channels, for_dt, for_bias, for_a_log, for_skip]
+        let [grad_bias, grad_a_log, grad_skip] = grad_parameters;
+        [grad_channels, grad_dt, grad_bias, grad_a_log, grad_skip]
     }
 }
 

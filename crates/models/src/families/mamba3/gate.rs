@@ -74,7 +74,7 @@ impl Kernel<4> for Gate {
 
     fn backward(&self, [y, z, mimo_z, mimo_o]: [&[f32]; 4], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
         let mut into = [y, z, mimo_z, mimo_o].map(|input| vec![0.0; input.len()]);
-        let [for_y, for_z, for_mimo_z, for_mimo_o] = &mut into;
+        let [grad_y, grad_z, grad_mimo_z, grad_mimo_o] = &mut into;
         for [of_z, of_y, of] in self.heads() {
             let head_row = HeadRow {
                 y: &y[of_y.clone()],
@@ -84,10 +84,10 @@ impl Kernel<4> for Gate {
                 gradient: &gradient[of_z.clone()],
             };
             let gradients = Gradients {
-                y: &mut for_y[of_y],
-                z: &mut for_z[of_z],
-                mimo_z: &mut for_mimo_z[of.clone()],
-                mimo_o: &mut for_mimo_o[of],
+                y: &mut grad_y[of_y],
+                z: &mut grad_z[of_z],
+                mimo_z: &mut grad_mimo_z[of.clone()],
+                mimo_o: &mut grad_mimo_o[of],
             };
             backward_head(head_row, gradients);
         }
@@ -131,17 +131,17 @@ fn backward_head<'a, S: macerator::Simd>(head_row: HeadRow<'a>, into: Gradients<
         let inputs = y.iter().zip(head_row.z).zip(head_row.mimo_z[of.clone()].iter().zip(&head_row.mimo_o[of.clone()]));
         let parameters = into.mimo_z[of.clone()].iter_mut().zip(&mut into.mimo_o[of.clone()]);
         let outputs = into.y[of].iter_mut().zip(into.z.iter_mut()).zip(parameters);
-        for ((((y, z), (mimo_z, mimo_o)), g), ((for_y, for_z), (for_mimo_z, for_mimo_o))) in
+        for ((((y, z), (mimo_z, mimo_o)), g), ((grad_y, grad_z), (grad_mimo_z, grad_mimo_o))) in
             inputs.zip(head_row.gradient).zip(outputs)
         {
             let gate = z * mimo_z;
             let s = sigmoid(gate);
             let silu = gate * s;
-            *for_y = g * mimo_o * silu;
-            *for_mimo_o += g * y * silu;
-            let slope = g * mimo_o * y * s * (1.0 + gate * (1.0 - s));
-            *for_z += slope * mimo_z;
-            *for_mimo_z += slope * z;
+            *grad_y = g * mimo_o * silu;
+            *grad_mimo_o += g * y * silu;
+            let grad = g * mimo_o * y * s * (1.0 + gate * (1.0 - s));
+            *grad_z += grad * mimo_z;
+            *grad_mimo_z += grad * z;
         }
     }
 }

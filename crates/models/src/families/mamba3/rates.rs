@@ -85,33 +85,33 @@ impl Rates {
         head: usize,
         found: &HeadGradients,
         [raw, dt_bias]: [&[f32]; 2],
-        [for_raw, for_dt_bias]: [&mut [f32]; 2],
+        [grad_raw, grad_dt_bias]: [&mut [f32]; 2],
     ) {
         let (heads, angles, columns) = (widths.size.heads, widths.angles(), widths.rates());
-        let mut for_sums = vec![0.0f64; angles];
+        let mut grad_sums = vec![0.0f64; angles];
         for t in (0..self.sizes[head].len()).rev() {
             let (size, amount, share) = (self.sizes[head][t], self.amounts[head][t], self.shares[head][t]);
-            let (raw, for_raw) = (&raw[t * columns..(t + 1) * columns], &mut for_raw[t * columns..(t + 1) * columns]);
+            let (raw, grad_raw) = (&raw[t * columns..(t + 1) * columns], &mut grad_raw[t * columns..(t + 1) * columns]);
             let both = found.own[t] + found.later[t];
             // The step before weighs more for later steps by this step's (1 - τ)Δ.
             let before = if t > 0 { found.later[t - 1] } else { 0.0 };
-            let mut for_size = both * share + before * (1.0 - share) + found.decay[t] * amount;
+            let mut grad_size = both * share + before * (1.0 - share) + found.decay[t] * amount;
             let at = t * angles..(t + 1) * angles;
-            let sums = for_sums.iter_mut().zip(&found.angles[at.clone()]).zip(&self.speeds[at]);
-            for (((sum, slope), &speed), for_angle) in sums.zip(&mut for_raw[3 * heads..]) {
-                *sum += f64::from(*slope);
-                for_size += *sum as f32 * speed;
+            let sums = grad_sums.iter_mut().zip(&found.angles[at.clone()]).zip(&self.speeds[at]);
+            for (((sum, grad), &speed), grad_angle) in sums.zip(&mut grad_raw[3 * heads..]) {
+                *sum += f64::from(*grad);
+                grad_size += *sum as f32 * speed;
                 let tanh = speed * std::f32::consts::FRAC_1_PI;
-                *for_angle += *sum as f32 * size * std::f32::consts::PI * (1.0 - tanh * tanh);
+                *grad_angle += *sum as f32 * size * std::f32::consts::PI * (1.0 - tanh * tanh);
             }
-            // The slope of softplus is the logistic function.
-            let for_dt = for_size * (raw[head] + dt_bias[head]).sigmoid();
-            for_raw[head] += for_dt;
-            for_dt_bias[head] += for_dt;
+            // The derivative of softplus is the logistic function.
+            let grad_dt = grad_size * (raw[head] + dt_bias[head]).sigmoid();
+            grad_raw[head] += grad_dt;
+            grad_dt_bias[head] += grad_dt;
             if amount < -LEAST_DECAY {
-                for_raw[heads + head] -= found.decay[t] * size * raw[heads + head].sigmoid();
+                grad_raw[heads + head] -= found.decay[t] * size * raw[heads + head].sigmoid();
             }
-            for_raw[2 * heads + head] += (both - before) * size * share * (1.0 - share);
+            grad_raw[2 * heads + head] += (both - before) * size * share * (1.0 - share);
         }
     }
 }

@@ -32,26 +32,26 @@ impl Pairing {
         }
     }
 
-    /// Turns the gradient of a turned row into that of the row; adds that of the angles to `slopes`.
+    /// Turns the gradient of a turned row into that of the row; adds that of the angles to `grads`.
     #[inline(always)]
-    pub fn rotate_back(self, turned: &[f32], gradient: &mut [f32], cosines: &[f32], sines: &[f32], slopes: &mut [f32]) {
-        let angles = cosines.iter().zip(sines).zip(slopes);
+    pub fn rotate_back(self, turned: &[f32], gradient: &mut [f32], cosines: &[f32], sines: &[f32], grads: &mut [f32]) {
+        let angles = cosines.iter().zip(sines).zip(grads);
         match self {
             Pairing::Halves => {
                 let half = turned.len() / 2;
                 let (first, second) = gradient.split_at_mut(half);
                 let pairs = turned[..half].iter().zip(&turned[half..]).zip(first.iter_mut().zip(second));
-                for (((a, b), (for_a, for_b)), ((cosine, sine), slope)) in pairs.zip(angles) {
-                    *slope += *for_b * a - *for_a * b;
-                    (*for_a, *for_b) = (*for_a * cosine + *for_b * sine, *for_b * cosine - *for_a * sine);
+                for (((a, b), (grad_a, grad_b)), ((cosine, sine), grad)) in pairs.zip(angles) {
+                    *grad += *grad_b * a - *grad_a * b;
+                    (*grad_a, *grad_b) = (*grad_a * cosine + *grad_b * sine, *grad_b * cosine - *grad_a * sine);
                 }
             }
             Pairing::Neighbours => {
                 let pairs = turned.chunks_exact(2).zip(gradient.chunks_exact_mut(2));
-                for ((pair, into), ((cosine, sine), slope)) in pairs.zip(angles) {
-                    let (for_a, for_b) = (into[0], into[1]);
-                    *slope += for_b * pair[0] - for_a * pair[1];
-                    (into[0], into[1]) = (for_a * cosine + for_b * sine, for_b * cosine - for_a * sine);
+                for ((pair, into), ((cosine, sine), grad)) in pairs.zip(angles) {
+                    let (grad_a, grad_b) = (into[0], into[1]);
+                    *grad += grad_b * pair[0] - grad_a * pair[1];
+                    (into[0], into[1]) = (grad_a * cosine + grad_b * sine, grad_b * cosine - grad_a * sine);
                 }
             }
         }

@@ -74,16 +74,16 @@ impl Kernel<1> for Increments {
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut for_u = vec![0.0; self.lengths.len() * self.time * self.width];
+        let mut grad_u = vec![0.0; self.lengths.len() * self.time * self.width];
         let none = vec![0.0; self.width];
         for (row, steps) in self.games() {
             let of = |t: usize| &gradient[(row + t) * (self.width + 1) + 1..(row + t + 1) * (self.width + 1)];
-            let into = for_u[row * self.width..].chunks_exact_mut(self.width);
+            let into = grad_u[row * self.width..].chunks_exact_mut(self.width);
             for (t, into) in into.take(steps).enumerate() {
                 subtract(of(t), if t + 1 < steps { of(t + 1) } else { &none }, into);
             }
         }
-        [for_u]
+        [grad_u]
     }
 }
 

@@ -44,9 +44,9 @@ fn decompose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let of_right = differences.mask_fill(right.clone().bool_not(), 0.0).sum_dim(1);
     let mut losses = sums.clone().log() - of_right;
     if is_tracked {
-        let slopes = (exponentials / sums - right.float()).mask_fill(without.clone().expand(shape), 0.0);
-        // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has slope 0, and 0·∞ is no number.
-        let along = (logits.mask_fill(slopes.clone().equal_elem(0.0), 0.0) * slopes).sum_dim(1);
+        let grads = (exponentials / sums - right.float()).mask_fill(without.clone().expand(shape), 0.0);
+        // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has gradient 0, and 0·∞ is no number.
+        let along = (logits.mask_fill(grads.clone().equal_elem(0.0), 0.0) * grads).sum_dim(1);
         // Nor is ∞ less ∞: where the right class has -∞, the loss is infinite and no step is taken.
         let nothing = along.clone() - along.detach();
         let infinite = nothing.clone().is_nan();
@@ -76,35 +76,35 @@ impl Kernel<1> for CrossEntropy {
 
     fn forward(&self, [logits]: [&[f32]; 1], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut losses = vec![0.0; self.targets.rows()];
-        let mut slopes = vec![0.0; logits.len()];
-        let rows = logits.chunks_exact(self.outputs).zip(slopes.chunks_exact_mut(self.outputs));
-        for ((loss, class), (logits, slopes)) in losses.iter_mut().zip(self.targets.iter()).zip(rows) {
+        let mut grads = vec![0.0; logits.len()];
+        let rows = logits.chunks_exact(self.outputs).zip(grads.chunks_exact_mut(self.outputs));
+        for ((loss, class), (logits, grads)) in losses.iter_mut().zip(self.targets.iter()).zip(rows) {
             if let Some(class) = class {
-                *loss = row_loss(logits, slopes, class);
+                *loss = row_loss(logits, grads, class);
             }
         }
-        (losses, if save { vec![slopes] } else { Vec::new() })
+        (losses, if save { vec![grads] } else { Vec::new() })
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], mut saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut slopes = std::mem::take(&mut saved[0]);
-        for (row, factor) in slopes.chunks_exact_mut(self.outputs).zip(gradient) {
+        let mut grads = std::mem::take(&mut saved[0]);
+        for (row, factor) in grads.chunks_exact_mut(self.outputs).zip(gradient) {
             scale(row, *factor);
         }
-        [slopes]
+        [grads]
     }
 }
 
-/// Loss of one row; `slopes` gets its gradient, softmax minus one-hot.
+/// Loss of one row; `grads` gets its gradient, softmax minus one-hot.
 #[macerator::with_simd]
-fn row_loss<S: macerator::Simd>(logits: &[f32], slopes: &mut [f32], class: usize) -> f32 {
+fn row_loss<S: macerator::Simd>(logits: &[f32], grads: &mut [f32], class: usize) -> f32 {
     let largest = logits.iter().fold(f32::NEG_INFINITY, |largest, &x| if x > largest { x } else { largest });
-    for (slope, x) in slopes.iter_mut().zip(logits) {
-        *slope = exp(x - largest);
+    for (grad, x) in grads.iter_mut().zip(logits) {
+        *grad = exp(x - largest);
     }
-    let sum = crate::ops::sum(slopes);
-    scale_all(slopes, 1.0 / sum);
-    slopes[class] -= 1.0;
+    let sum = crate::ops::sum(grads);
+    scale_all(grads, 1.0 / sum);
+    grads[class] -= 1.0;
     largest + sum.ln() - logits[class]
 }
 
@@ -169,12 +169,12 @@ mod tests {
         let leaf = Tensor::<1>::from_floats(logits.as_slice(), &crate::device::cpu()).reshape([6, OUTPUTS]);
         let leaf = leaf.autodiff().require_grad();
         for losses in [cross_entropy(leaf.clone(), &targets()), decompose(leaf.clone(), &targets())] {
-            let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+            let grads = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
             let losses = values(&losses);
             assert!(losses[0].is_finite() && losses[2].is_finite() && losses[5].is_nan(), "{losses:?}");
             assert_eq!((losses[1], losses[3]), (0.0, f32::INFINITY));
-            assert!(slopes[..3 * OUTPUTS].iter().all(|slope| slope.is_finite()));
-            assert!(slopes[OUTPUTS..2 * OUTPUTS].iter().all(|&slope| slope == 0.0));
+            assert!(grads[..3 * OUTPUTS].iter().all(|grad| grad.is_finite()));
+            assert!(grads[OUTPUTS..2 * OUTPUTS].iter().all(|&grad| grad == 0.0));
         }
     }
 
@@ -200,11 +200,11 @@ mod tests {
         logits[3 * OUTPUTS + 9] = f32::NAN;
         let leaf = Tensor::<1>::from_floats(logits.as_slice(), &gpu).reshape([4, OUTPUTS]).autodiff().require_grad();
         let losses = cross_entropy(leaf.clone(), &Targets::new([3, NONE, 36, 17]));
-        let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+        let grads = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
         let losses = values(&losses);
         assert!(losses[0].is_finite() && losses[3].is_nan(), "{losses:?}");
         assert_eq!((losses[1], losses[2]), (0.0, f32::INFINITY));
-        assert!(slopes[..2 * OUTPUTS].iter().all(|slope| slope.is_finite()));
-        assert!(slopes[OUTPUTS..2 * OUTPUTS].iter().all(|&slope| slope == 0.0));
+        assert!(grads[..2 * OUTPUTS].iter().all(|grad| grad.is_finite()));
+        assert!(grads[OUTPUTS..2 * OUTPUTS].iter().all(|&grad| grad == 0.0));
     }
 }

@@ -60,16 +60,16 @@ fn decompose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let padding: Vec<bool> = targets.valid.iter().map(|&valid| !valid).collect();
     let padding = Tensor::<2, Bool>::from_data(TensorData::new(padding, [rows, 1]), &device);
     let mut losses = Tensor::<2>::zeros([rows, 1], &device);
-    let mut slopes = Vec::new();
+    let mut grads = Vec::new();
     for group in groups_of_one_size() {
-        let (found, slope) = group_losses(&plain, targets, &group, is_tracked);
+        let (found, grad) = group_losses(&plain, targets, &group, is_tracked);
         losses = losses + found;
-        slopes.extend(slope);
+        grads.extend(grad);
     }
     if is_tracked {
-        let slopes = Tensor::cat(slopes, 1).mask_fill(padding.clone().expand([rows, LOGITS]), 0.0);
-        // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has slope 0, and 0·∞ is no number.
-        let along = (logits.mask_fill(slopes.clone().equal_elem(0.0), 0.0) * slopes).sum_dim(1);
+        let grads = Tensor::cat(grads, 1).mask_fill(padding.clone().expand([rows, LOGITS]), 0.0);
+        // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has gradient 0, and 0·∞ is no number.
+        let along = (logits.mask_fill(grads.clone().equal_elem(0.0), 0.0) * grads).sum_dim(1);
         // Nor is ∞ less ∞: where the right class has -∞, the loss is infinite and no step is taken.
         let nothing = along.clone() - along.detach();
         let infinite = nothing.clone().is_nan();
@@ -96,7 +96,7 @@ fn group_losses(
     logits: &Tensor<2>,
     targets: &Targets,
     group: &LabelGroup,
-    with_slopes: bool,
+    with_grads: bool,
 ) -> (Tensor<2>, Option<Tensor<2>>) {
     let [rows, _] = logits.dims();
     let shape = [rows * group.labels, group.classes];
@@ -107,9 +107,8 @@ fn group_losses(
     let sums = exponentials.clone().sum_dim(1);
     let of_right = differences.mask_fill(right.clone().bool_not(), 0.0).sum_dim(1);
     let losses = (sums.clone().log() - of_right).reshape([rows, group.labels]).sum_dim(1);
-    let slopes =
-        with_slopes.then(|| (exponentials / sums - right.float()).reshape([rows, group.labels * group.classes]));
-    (losses, slopes)
+    let grads = with_grads.then(|| (exponentials / sums - right.float()).reshape([rows, group.labels * group.classes]));
+    (losses, grads)
 }
 
 /// Returns the right class of each label, [rows * labels, classes].
@@ -153,52 +152,52 @@ impl Kernel<1> for CrossEntropy {
 
     fn forward(&self, [logits]: [&[f32]; 1], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut losses = vec![0.0; self.0.valid.len()];
-        let mut slopes = vec![0.0; logits.len()];
+        let mut grads = vec![0.0; logits.len()];
         for (row, loss) in losses.iter_mut().enumerate().filter(|(row, _)| self.0.valid[*row]) {
             let of = row * LOGITS..(row + 1) * LOGITS;
-            *loss = row_loss(&logits[of.clone()], &mut slopes[of], &self.0.labels[row * LABELS..(row + 1) * LABELS]);
+            *loss = row_loss(&logits[of.clone()], &mut grads[of], &self.0.labels[row * LABELS..(row + 1) * LABELS]);
         }
-        (losses, if save { vec![slopes] } else { Vec::new() })
+        (losses, if save { vec![grads] } else { Vec::new() })
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], mut saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut slopes = std::mem::take(&mut saved[0]);
-        for (row, factor) in slopes.chunks_exact_mut(LOGITS).zip(gradient) {
+        let mut grads = std::mem::take(&mut saved[0]);
+        for (row, factor) in grads.chunks_exact_mut(LOGITS).zip(gradient) {
             scale(row, *factor);
         }
-        [slopes]
+        [grads]
     }
 }
 
-/// Loss of one row; `slopes` gets its gradient, softmax minus one-hot.
+/// Loss of one row; `grads` gets its gradient, softmax minus one-hot.
 ///
 /// Three sweeps: differences to each label's largest logit, one exponential over the whole row (most labels are too
 /// short to fill a vector), and sums by label.
 #[macerator::with_simd]
-fn row_loss<S: macerator::Simd>(logits: &[f32], slopes: &mut [f32], labels: &[u8]) -> f32 {
+fn row_loss<S: macerator::Simd>(logits: &[f32], grads: &mut [f32], labels: &[u8]) -> f32 {
     let mut largest = [0.0; LABELS];
     for group in GROUPS {
         let (span, largest) = (span(&group), &mut largest[group.first..group.first + group.labels]);
-        let (logits, slopes) = (&logits[span.clone()], &mut slopes[span]);
+        let (logits, grads) = (&logits[span.clone()], &mut grads[span]);
         // The same code for each; naming the frequent lengths lets the compiler unroll them.
         match group.classes {
-            13 => subtract_largest(13, logits, slopes, largest),
-            256 => subtract_largest(256, logits, slopes, largest),
-            classes => subtract_largest(classes, logits, slopes, largest),
+            13 => subtract_largest(13, logits, grads, largest),
+            256 => subtract_largest(256, logits, grads, largest),
+            classes => subtract_largest(classes, logits, grads, largest),
         }
     }
-    for slope in slopes.iter_mut() {
-        *slope = exp(*slope);
+    for grad in grads.iter_mut() {
+        *grad = exp(*grad);
     }
     let mut loss = 0.0;
     for group in GROUPS {
         let (span, of) = (span(&group), group.first..group.first + group.labels);
-        let (logits, slopes) = (&logits[span.clone()], &mut slopes[span]);
+        let (logits, grads) = (&logits[span.clone()], &mut grads[span]);
         let (largest, labels) = (&largest[of.clone()], &labels[of]);
         loss += match group.classes {
-            13 => normalise(13, logits, slopes, largest, labels),
-            256 => normalise(256, logits, slopes, largest, labels),
-            classes => normalise(classes, logits, slopes, largest, labels),
+            13 => normalise(13, logits, grads, largest, labels),
+            256 => normalise(256, logits, grads, largest, labels),
+            classes => normalise(classes, logits, grads, largest, labels),
         };
     }
     loss
@@ -211,30 +210,30 @@ fn span(group: &LabelGroup) -> Range<usize> {
 
 /// Logits minus their label's largest, which goes to `largest`.
 #[inline(always)]
-fn subtract_largest(classes: usize, logits: &[f32], slopes: &mut [f32], largest: &mut [f32]) {
-    let labels = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
-    for ((x, slopes), largest) in labels.zip(largest) {
+fn subtract_largest(classes: usize, logits: &[f32], grads: &mut [f32], largest: &mut [f32]) {
+    let labels = logits.chunks_exact(classes).zip(grads.chunks_exact_mut(classes));
+    for ((x, grads), largest) in labels.zip(largest) {
         *largest = x.iter().fold(f32::NEG_INFINITY, |largest, &x| if x > largest { x } else { largest });
-        for (slope, x) in slopes.iter_mut().zip(x) {
-            *slope = x - *largest;
+        for (grad, x) in grads.iter_mut().zip(x) {
+            *grad = x - *largest;
         }
     }
 }
 
 /// Turns exponentials into softmax minus one-hot; returns the sum of the cross-entropies.
 #[inline(always)]
-fn normalise(classes: usize, logits: &[f32], slopes: &mut [f32], largest: &[f32], labels: &[u8]) -> f32 {
+fn normalise(classes: usize, logits: &[f32], grads: &mut [f32], largest: &[f32], labels: &[u8]) -> f32 {
     let mut loss = 0.0;
-    let rows = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
-    for ((x, slopes), (largest, &label)) in rows.zip(largest.iter().zip(labels)) {
-        let sum: f32 = if classes < 32 { slopes.iter().sum() } else { crate::ops::sum(slopes) };
+    let rows = logits.chunks_exact(classes).zip(grads.chunks_exact_mut(classes));
+    for ((x, grads), (largest, &label)) in rows.zip(largest.iter().zip(labels)) {
+        let sum: f32 = if classes < 32 { grads.iter().sum() } else { crate::ops::sum(grads) };
         let label = usize::from(label);
         loss += largest + sum.ln() - x[label];
         let inverse = 1.0 / sum;
-        for slope in slopes.iter_mut() {
-            *slope *= inverse;
+        for grad in grads.iter_mut() {
+            *grad *= inverse;
         }
-        slopes[label] -= 1.0;
+        grads[label] -= 1.0;
     }
     loss
 }
@@ -299,8 +298,8 @@ mod tests {
             let leaf = Tensor::<2>::from_data(TensorData::new(logits.clone(), [6, LOGITS]), device);
             let leaf = leaf.autodiff().require_grad();
             let losses = cross_entropy(leaf.clone(), &targets);
-            let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
-            [values(&losses), slopes].concat()
+            let grads = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+            [values(&losses), grads].concat()
         };
         let (expected, found) = (on(&crate::device::cpu()), on(&gpu));
         assert!(found[0].is_finite() && found[1].is_finite() && found[2] == 0.0 && found[3].is_nan());
@@ -326,8 +325,8 @@ mod tests {
         let leaf = steep.autodiff().require_grad();
         let decomposed = decompose(leaf.clone(), &targets);
         assert_close(&values(&decomposed), &losses, 1e-6);
-        assert!(values(&leaf.grad(&decomposed.sum().backward()).unwrap()).iter().all(|slope| slope.is_finite()));
-        // A class that is ruled out costs nothing and has no slope.
+        assert!(values(&leaf.grad(&decomposed.sum().backward()).unwrap()).iter().all(|grad| grad.is_finite()));
+        // A class that is ruled out costs nothing and has no grad.
         let ruled_out = |i: usize, logit: f32| if i % LOGITS == 9 { f32::NEG_INFINITY } else { logit };
         let logits = values(&random::<2>([2, LOGITS], 3, 1.0));
         let logits: Vec<f32> = logits.into_iter().enumerate().map(|(i, logit)| ruled_out(i, logit)).collect();
@@ -335,9 +334,9 @@ mod tests {
         let leaf = leaf.autodiff().require_grad();
         let [kernel, decomposed] =
             [cross_entropy(leaf.clone(), &targets), decompose(leaf.clone(), &targets)].map(|losses| {
-                let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
-                assert!(values(&losses).iter().chain(&slopes).all(|value| value.is_finite()));
-                (values(&losses), slopes)
+                let grads = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+                assert!(values(&losses).iter().chain(&grads).all(|value| value.is_finite()));
+                (values(&losses), grads)
             });
         assert!(targets.labels[0] != 9 && targets.labels[LABELS] != 9, "that class is right");
         assert_close(&decomposed.0, &kernel.0, 1e-6);

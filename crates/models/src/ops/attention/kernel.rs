@@ -121,11 +121,10 @@ impl Kernel<1> for AttentionKernel {
 
     fn backward(&self, [qkv]: [&[f32]; 1], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
         let (width, d) = (self.shape.width(), self.shape.head_width);
-        let mut for_qkv = vec![0.0; qkv.len()];
+        let mut grad_qkv = vec![0.0; qkv.len()];
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
         let mut values = Columns::default();
-        let (mut slopes, mut weights) =
-            (vec![0.0; self.shape.time.next_multiple_of(LANES)], vec![0.0; self.shape.time]);
+        let (mut grads, mut weights) = (vec![0.0; self.shape.time.next_multiple_of(LANES)], vec![0.0; self.shape.time]);
         let mut factors = vec![1.0; self.shape.time];
         let mut pull = vec![0.0; d];
         let mut kept = kept[0].as_slice();
@@ -136,7 +135,7 @@ impl Kernel<1> for AttentionKernel {
             values.set(&v, d);
             let (probabilities, rest) = kept.split_at(self.pairs(sequence.steps, sequence.steps));
             kept = rest;
-            let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+            let (mut grad_q, mut grad_k, mut grad_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
             for i in 0..sequence.steps {
                 let seen = self.seen(i, sequence.steps);
                 let p = &probabilities[self.pairs(i, sequence.steps)..][..seen];
@@ -157,21 +156,21 @@ impl Kernel<1> for AttentionKernel {
                     gradient: &pull,
                     precision: self.precision,
                 };
-                let into = Gradients { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
-                backward_row(of, self.shape.scale(), &mut slopes, &mut weights[..seen], into);
+                let into = Gradients { q: &mut grad_q[at], k: &mut grad_k, v: &mut grad_v };
+                backward_row(of, self.shape.scale(), &mut grads, &mut weights[..seen], into);
             }
-            for gradient in [&mut for_q, &mut for_k, &mut for_v] {
+            for gradient in [&mut grad_q, &mut grad_k, &mut grad_v] {
                 self.precision.of_results().round(gradient);
             }
             for t in 0..sequence.steps {
                 let (at, start) = (t * d..(t + 1) * d, (sequence.row + t) * 3 * width + sequence.channel);
                 let place = |which: usize| start + which * width..start + which * width + d;
-                self.rotation.rotate_back(t, &for_q[at.clone()], &mut for_qkv[place(0)]);
-                self.rotation.rotate_back(t, &for_k[at.clone()], &mut for_qkv[place(1)]);
-                for_qkv[place(2)].copy_from_slice(&for_v[at]);
+                self.rotation.rotate_back(t, &grad_q[at.clone()], &mut grad_qkv[place(0)]);
+                self.rotation.rotate_back(t, &grad_k[at.clone()], &mut grad_qkv[place(1)]);
+                grad_qkv[place(2)].copy_from_slice(&grad_v[at]);
             }
         }
-        [for_qkv]
+        [grad_qkv]
     }
 }
 
@@ -230,27 +229,27 @@ struct Gradients<'a> {
     v: &'a mut [f32],
 }
 
-/// Adds the gradients of one query, its keys and values. `weights` is as long as `row.p`, and `slopes` up to the next multiple of
+/// Adds the gradients of one query, its keys and values. `weights` is as long as `row.p`, and `grads` up to the next multiple of
 /// [`LANES`]: both are scratch.
 #[macerator::with_simd]
 fn backward_row<'a, S: macerator::Simd>(
     row: Row<'a>,
     scale: f32,
-    slopes: &mut [f32],
+    grads: &mut [f32],
     weights: &mut [f32],
     into: Gradients<'a>,
 ) {
-    row.v.dots::<S>(row.gradient, row.p.len(), slopes);
-    let slopes = &mut slopes[..row.p.len()];
-    for (((slope, weight), &factor), &p) in slopes.iter_mut().zip(weights.iter_mut()).zip(row.factors).zip(row.p) {
-        *slope *= factor;
+    row.v.dots::<S>(row.gradient, row.p.len(), grads);
+    let grads = &mut grads[..row.p.len()];
+    for (((grad, weight), &factor), &p) in grads.iter_mut().zip(weights.iter_mut()).zip(row.factors).zip(row.p) {
+        *grad *= factor;
         *weight = row.precision.rounded(p * factor);
     }
     add_to_each::<S>(weights, row.gradient, into.v);
-    let mean = dot(row.p, slopes);
-    for (slope, &p) in slopes.iter_mut().zip(row.p) {
-        *slope = row.precision.rounded(p * (*slope - mean) * scale);
+    let mean = dot(row.p, grads);
+    for (grad, &p) in grads.iter_mut().zip(row.p) {
+        *grad = row.precision.rounded(p * (*grad - mean) * scale);
     }
-    add_weighted::<S>(slopes, row.k, into.q);
-    add_to_each::<S>(slopes, row.q, into.k);
+    add_weighted::<S>(grads, row.k, into.q);
+    add_to_each::<S>(grads, row.q, into.k);
 }

@@ -1,4 +1,4 @@
-//! Both forms against the formulas, and against slopes.
+//! Both forms against the formulas, and against finite differences.
 
 use burn::tensor::{Bool, TensorData, activation::softmax};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use cubecl::prelude::*;
 
-use crate::gpu::math::{sigmoid, silu_slope};
+use crate::gpu::math::{sigmoid, silu_grad};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sum_over_rows, sums_over_rows};
 
-/// Steps of a thread of the backward pass. It adds the gradients of its taps over them, and computes the slopes of W - 1
+/// Steps of a thread of the backward pass. It adds the gradients of its taps over them, and computes the gradients of W - 1
 /// more.
 const TILE: usize = 64;
 
@@ -47,9 +47,9 @@ impl Convolution {
     fn gradients(&self, gpu: &Gpu, [x, weight, g, lengths]: [&Array; 4], bias: Option<&Array>) -> [Option<Array>; 3] {
         let tiles = self.time.div_ceil(TILE);
         let (rows, channels) = (self.lengths.len() * tiles, self.channels);
-        let for_x = gpu.empty(x.len());
-        let (for_weight, for_bias) = (channels * self.width, if bias.is_some() { channels } else { 0 });
-        let partial = gpu.empty(rows * (for_weight + for_bias));
+        let grad_x = gpu.empty(x.len());
+        let (grad_weight, grad_bias) = (channels * self.width, if bias.is_some() { channels } else { 0 });
+        let partial = gpu.empty(rows * (grad_weight + grad_bias));
         if x.len() > 0 {
             backward::launch(
                 gpu.client(),
@@ -60,7 +60,7 @@ impl Convolution {
                 bias.unwrap_or(weight).arg(),
                 lengths.arg(),
                 g.arg(),
-                for_x.arg(),
+                grad_x.arg(),
                 partial.arg(),
                 self.lengths.len() as u32,
                 self.time as u32,
@@ -70,10 +70,10 @@ impl Convolution {
             );
         }
         if bias.is_some() {
-            let [for_weight, for_bias] = sums_over_rows(gpu, &partial, rows, [for_weight, for_bias]);
-            [Some(for_x), Some(for_weight), Some(for_bias)]
+            let [grad_weight, grad_bias] = sums_over_rows(gpu, &partial, rows, [grad_weight, grad_bias]);
+            [Some(grad_x), Some(grad_weight), Some(grad_bias)]
         } else {
-            [Some(for_x), Some(sum_over_rows(gpu, &partial, rows, for_weight)), None]
+            [Some(grad_x), Some(sum_over_rows(gpu, &partial, rows, grad_weight)), None]
         }
     }
 }
@@ -91,8 +91,8 @@ impl Operation<2> for Convolution {
         g: &Array,
         _: [bool; 2],
     ) -> [Option<Array>; 2] {
-        let [for_x, for_weight, _] = self.gradients(gpu, [x, weight, g, &saved[0]], None);
-        [for_x, for_weight]
+        let [grad_x, grad_weight, _] = self.gradients(gpu, [x, weight, g, &saved[0]], None);
+        [grad_x, grad_weight]
     }
 }
 
@@ -149,8 +149,8 @@ fn forward(
     }
 }
 
-/// A thread walks through its steps and W - 1 more: it sees the inputs of the last W steps, so the slope at this one, and
-/// the slopes of the last W steps are what the gradient of the first of them needs.
+/// A thread walks through its steps and W - 1 more: it sees the inputs of the last W steps, so the gradient at this one, and
+/// the gradients of the last W steps are what the gradient of the first of them needs.
 #[cube(launch)]
 fn backward(
     x: &[f32],
@@ -158,7 +158,7 @@ fn backward(
     bias: &[f32],
     lengths: &[u32],
     g: &[f32],
-    for_x: &mut [f32],
+    grad_x: &mut [f32],
     partial: &mut [f32],
     games: u32,
     time: u32,
@@ -178,9 +178,9 @@ fn backward(
         let first = game * time * channels + channel;
         let mut taps = cubecl::prelude::Array::<f32>::new(width);
         let mut seen = cubecl::prelude::Array::<f32>::new(width);
-        let mut slopes = cubecl::prelude::Array::<f32>::new(width);
-        let mut for_taps = cubecl::prelude::Array::<f32>::new(width);
-        let mut for_shift = 0.0f32;
+        let mut grads = cubecl::prelude::Array::<f32>::new(width);
+        let mut grad_taps = cubecl::prelude::Array::<f32>::new(width);
+        let mut grad_shift = 0.0f32;
         let mut shift = 0.0f32;
         if biased {
             shift = bias[channel as usize];
@@ -188,8 +188,8 @@ fn backward(
         #[unroll]
         for j in 0..width {
             taps[j] = weight[channel as usize * width + j];
-            for_taps[j] = 0.0f32;
-            slopes[j] = 0.0f32;
+            grad_taps[j] = 0.0f32;
+            grads[j] = 0.0f32;
             // The inputs before `start`, one place further than they are seen at first.
             let back = comptime!((width - j) as u32);
             seen[j] = 0.0f32;
@@ -203,9 +203,9 @@ fn backward(
             #[unroll]
             for j in 0..width - 1 {
                 seen[j] = seen[j + 1];
-                slopes[j] = slopes[j + 1];
+                grads[j] = grads[j + 1];
             }
-            let mut slope = 0.0f32;
+            let mut grad = 0.0f32;
             if t < length {
                 let at = (first + t * channels) as usize;
                 seen[width - 1] = x[at];
@@ -214,40 +214,40 @@ fn backward(
                 for j in 0..width {
                     sum += taps[j] * seen[j];
                 }
-                slope = g[at] * silu_slope(sum, sigmoid(sum));
+                grad = g[at] * silu_grad(sum, sigmoid(sum));
                 if t < end {
-                    for_shift += slope;
+                    grad_shift += grad;
                     #[unroll]
                     for j in 0..width {
-                        for_taps[j] += slope * seen[j];
+                        grad_taps[j] += grad * seen[j];
                     }
                 }
             }
-            slopes[width - 1] = slope;
+            grads[width - 1] = grad;
             if t >= start + ahead {
                 let before = t - ahead;
                 let mut sum = 0.0f32;
-                // Not what a slope of zero times an infinite tap would be.
+                // Not what a gradient of zero times an infinite tap would be.
                 if before < length {
                     #[unroll]
                     for j in 0..width {
-                        sum += slopes[width - 1 - j] * taps[j];
+                        sum += grads[width - 1 - j] * taps[j];
                     }
                 }
-                for_x[(first + before * channels) as usize] = sum;
+                grad_x[(first + before * channels) as usize] = sum;
             }
             t += 1;
         }
         let taps_of_row = channels * width as u32;
         let row = game * tiles + tile;
         if biased {
-            partial[(row * (taps_of_row + channels) + taps_of_row + channel) as usize] = for_shift;
+            partial[(row * (taps_of_row + channels) + taps_of_row + channel) as usize] = grad_shift;
         }
         let at = if biased { row * (taps_of_row + channels) } else { row * taps_of_row };
         let at = at as usize + channel as usize * width;
         #[unroll]
         for j in 0..width {
-            partial[at + j] = for_taps[j];
+            partial[at + j] = grad_taps[j];
         }
     }
 }

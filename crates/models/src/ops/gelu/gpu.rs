@@ -16,10 +16,10 @@ impl Operation<1> for Gelu {
     }
 
     fn backward(&self, gpu: &Gpu, [x]: [&Array; 1], _saved: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
-        let for_x = gpu.empty(x.len());
+        let grad_x = gpu.empty(x.len());
         let cubes = cubes_of(x.len());
-        backward::launch(gpu.client(), cubes, CubeDim::new_1d(THREADS), x.arg(), g.arg(), for_x.arg());
-        [Some(for_x)]
+        backward::launch(gpu.client(), cubes, CubeDim::new_1d(THREADS), x.arg(), g.arg(), grad_x.arg());
+        [Some(grad_x)]
     }
 }
 
@@ -32,11 +32,11 @@ fn forward(x: &[f32], y: &mut [f32]) {
 }
 
 #[cube(launch)]
-fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
-    if ABSOLUTE_POS < for_x.len() {
+fn backward(x: &[f32], g: &[f32], grad_x: &mut [f32]) {
+    if ABSOLUTE_POS < grad_x.len() {
         let x = x[ABSOLUTE_POS];
         let density = 0.398_942_28f32 * f32::exp(-0.5f32 * x * x);
-        for_x[ABSOLUTE_POS] = g[ABSOLUTE_POS] * (below(x) + x * density);
+        grad_x[ABSOLUTE_POS] = g[ABSOLUTE_POS] * (below(x) + x * density);
     }
 }
 

@@ -18,10 +18,10 @@ impl Operation<1> for GeluTanh {
     }
 
     fn backward(&self, gpu: &Gpu, [x]: [&Array; 1], _saved: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
-        let for_x = gpu.empty(x.len());
+        let grad_x = gpu.empty(x.len());
         let cubes = cubes_of(x.len());
-        backward::launch(gpu.client(), cubes, CubeDim::new_1d(THREADS), x.arg(), g.arg(), for_x.arg());
-        [Some(for_x)]
+        backward::launch(gpu.client(), cubes, CubeDim::new_1d(THREADS), x.arg(), g.arg(), grad_x.arg());
+        [Some(grad_x)]
     }
 }
 
@@ -34,9 +34,9 @@ fn forward(x: &[f32], y: &mut [f32]) {
 }
 
 #[cube(launch)]
-fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
-    if ABSOLUTE_POS < for_x.len() {
-        // As on the CPU: beyond this the slope is 0 or 1, and a square could overflow.
+fn backward(x: &[f32], g: &[f32], grad_x: &mut [f32]) {
+    if ABSOLUTE_POS < grad_x.len() {
+        // As on the CPU: beyond this the derivative is 0 or 1, and a square could overflow.
         let mut x = x[ABSOLUTE_POS];
         if x > 1.0e4f32 {
             x = 1.0e4f32;
@@ -46,7 +46,7 @@ fn backward(x: &[f32], g: &[f32], for_x: &mut [f32]) {
         }
         let inner = TWICE * x * (1.0f32 + CUBE * x * x);
         let (share, rest) = (sigmoid(inner), sigmoid(-inner));
-        let slope = share + x * share * rest * TWICE * (1.0f32 + 3.0f32 * CUBE * x * x);
-        for_x[ABSOLUTE_POS] = g[ABSOLUTE_POS] * slope;
+        let grad = share + x * share * rest * TWICE * (1.0f32 + 3.0f32 * CUBE * x * x);
+        grad_x[ABSOLUTE_POS] = g[ABSOLUTE_POS] * grad;
     }
 }

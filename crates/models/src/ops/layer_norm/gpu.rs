@@ -40,11 +40,11 @@ impl Norm {
 
     /// The gradient of the input, and a row of sums for each of the `usize` cubes: the gradient of the weight, and then that of
     /// the bias if there is one.
-    fn slopes(&self, gpu: &Gpu, [x, weight, moments, g]: [&Array; 4], has_bias: bool) -> (Array, Array, usize) {
+    fn grads(&self, gpu: &Gpu, [x, weight, moments, g]: [&Array; 4], has_bias: bool) -> (Array, Array, usize) {
         let Rows { count, width, lanes } = self.rows;
         let cubes_of_sums = self.rows.cubes_in_rounds();
         let parameters = if has_bias { 2 } else { 1 };
-        let (for_x, sums) = (gpu.empty(x.len()), gpu.empty(cubes_of_sums * parameters * width));
+        let (grad_x, sums) = (gpu.empty(x.len()), gpu.empty(cubes_of_sums * parameters * width));
         backward::launch(
             gpu.client(),
             cubes(cubes_of_sums),
@@ -53,7 +53,7 @@ impl Norm {
             weight.arg(),
             moments.arg(),
             g.arg(),
-            for_x.arg(),
+            grad_x.arg(),
             sums.arg(),
             count as u32,
             self.rows.rounds() as u32,
@@ -63,7 +63,7 @@ impl Norm {
             self.is_centred,
             has_bias,
         );
-        (for_x, sums, cubes_of_sums)
+        (grad_x, sums, cubes_of_sums)
     }
 }
 
@@ -81,8 +81,8 @@ impl Operation<2> for Norm {
         g: &Array,
         wanted: [bool; 2],
     ) -> [Option<Array>; 2] {
-        let (for_x, sums, rows) = self.slopes(gpu, [x, weight, &saved[0], g], false);
-        [Some(for_x), wanted[1].then(|| sum_over_rows(gpu, &sums, rows, self.rows.width))]
+        let (grad_x, sums, rows) = self.grads(gpu, [x, weight, &saved[0], g], false);
+        [Some(grad_x), wanted[1].then(|| sum_over_rows(gpu, &sums, rows, self.rows.width))]
     }
 }
 
@@ -100,9 +100,9 @@ impl Operation<3> for Norm {
         g: &Array,
         _wanted: [bool; 3],
     ) -> [Option<Array>; 3] {
-        let (for_x, sums, rows) = self.slopes(gpu, [x, weight, &saved[0], g], true);
-        let [for_weight, for_bias] = sums_over_rows(gpu, &sums, rows, [self.rows.width; 2]);
-        [Some(for_x), Some(for_weight), Some(for_bias)]
+        let (grad_x, sums, rows) = self.grads(gpu, [x, weight, &saved[0], g], true);
+        let [grad_weight, grad_bias] = sums_over_rows(gpu, &sums, rows, [self.rows.width; 2]);
+        [Some(grad_x), Some(grad_weight), Some(grad_bias)]
     }
 }
 
@@ -183,7 +183,7 @@ fn backward(
     weight: &[f32],
     moments: &[f32],
     g: &[f32],
-    for_x: &mut [f32],
+    grad_x: &mut [f32],
     sums: &mut [f32],
     rows: u32,
     rounds: u32,
@@ -197,12 +197,12 @@ fn backward(
     let lane = UNIT_POS as usize % lanes;
     let stride = cubes_of_sums as usize * comptime!(THREADS as usize / lanes);
     let mut scratch = Shared::<[f32]>::new_slice(THREADS as usize);
-    let mut for_weight = cubecl::prelude::Array::<f32>::new(columns);
-    let mut for_bias = cubecl::prelude::Array::<f32>::new(columns);
+    let mut grad_weight = cubecl::prelude::Array::<f32>::new(columns);
+    let mut grad_bias = cubecl::prelude::Array::<f32>::new(columns);
     #[unroll]
     for i in 0..columns {
-        for_weight[i] = 0.0f32;
-        for_bias[i] = 0.0f32;
+        grad_weight[i] = 0.0f32;
+        grad_bias[i] = 0.0f32;
     }
     let mut row = ABSOLUTE_POS / lanes;
     for _ in 0..rounds {
@@ -238,9 +238,9 @@ fn backward(
                 if column < width {
                     let at = row * width + column;
                     let (normal, g) = ((x[at] - mean) * inverse, g[at]);
-                    for_x[at] = (g * weight[column] - shift - normal * along) * inverse;
-                    for_weight[i] += g * normal;
-                    for_bias[i] += g;
+                    grad_x[at] = (g * weight[column] - shift - normal * along) * inverse;
+                    grad_weight[i] += g * normal;
+                    grad_bias[i] += g;
                 }
             }
         }
@@ -252,12 +252,12 @@ fn backward(
         let column = UNIT_POS as usize + i * lanes;
         let writes = (UNIT_POS as usize) < lanes && column < width && CUBE_POS < cubes_of_sums as usize;
         let at = CUBE_POS * comptime!(parameters * width) + column;
-        let sum = sum_of_rows(&mut scratch, for_weight[i], lanes);
+        let sum = sum_of_rows(&mut scratch, grad_weight[i], lanes);
         if writes {
             sums[at] = sum;
         }
         if comptime!(has_bias) {
-            let sum = sum_of_rows(&mut scratch, for_bias[i], lanes);
+            let sum = sum_of_rows(&mut scratch, grad_bias[i], lanes);
             if writes {
                 sums[at + width] = sum;
             }

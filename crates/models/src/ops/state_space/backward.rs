@@ -60,14 +60,14 @@ struct Scratch {
     scores: Vec<f32>,
     weighed: Vec<f32>,
     /// Gradients of the weighed scores of one head.
-    for_weighed: Vec<f32>,
+    grad_weighed: Vec<f32>,
     /// Gradients of the scores, of all heads.
-    for_scores: Vec<f32>,
+    grad_scores: Vec<f32>,
     /// Rows as wide as all heads' values.
     scaled: Vec<f32>,
     read: Vec<f32>,
     /// Gradients of the rates, head by head.
-    for_rates: Vec<RateGradients>,
+    grad_rates: Vec<RateGradients>,
 }
 
 impl Group<'_> {
@@ -80,28 +80,28 @@ impl Group<'_> {
         let mut scratch = Scratch {
             scores: triangle(),
             weighed: triangle(),
-            for_weighed: triangle(),
-            for_scores: triangle(),
+            grad_weighed: triangle(),
+            grad_scores: triangle(),
             scaled: values(),
             read: values(),
-            for_rates: Vec::new(),
+            grad_rates: Vec::new(),
         };
         let mut into = Gradients::zeros(&shape);
-        let mut for_state = vec![0.0; shape.states()];
+        let mut grad_state = vec![0.0; shape.states()];
         for chunk in shape.chunks().rev() {
             let rates: Vec<Rates> = (0..shape.heads).map(|head| self.rates(&chunk, head)).collect();
-            scratch.for_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
+            scratch.grad_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
             // The state before chunk c is the one kept after chunk c - 1.
             let before =
                 (chunk.start / shape.chunk).checked_sub(1).map(|c| &saved[c * shape.states()..][..shape.states()]);
             if chunk.end < shape.steps {
-                self.through_written(&chunk, &rates, before, &for_state, &mut scratch, &mut into);
+                self.through_written(&chunk, &rates, before, &grad_state, &mut scratch, &mut into);
             }
             if let Some(before) = before {
-                self.through_read(&chunk, &rates, before, gradient, &mut for_state, &mut scratch, &mut into);
+                self.through_read(&chunk, &rates, before, gradient, &mut grad_state, &mut scratch, &mut into);
             }
             self.within(&chunk, &rates, gradient, &mut scratch, &mut into);
-            self.gather(&chunk, &scratch.for_rates, &mut into);
+            self.gather(&chunk, &scratch.grad_rates, &mut into);
         }
         into
     }
@@ -112,46 +112,46 @@ impl Group<'_> {
         chunk: &Range<usize>,
         rates: &[Rates],
         before: Option<&[f32]>,
-        for_state: &[f32],
+        grad_state: &[f32],
         scratch: &mut Scratch,
         into: &mut Gradients,
     ) {
         let (shape, width) = (self.shape, self.shape.values());
         let rows = shape.rows(chunk);
         let (k, v) = (self.k.rows(rows.clone()), self.v.rows(rows.clone()));
-        let for_state = Matrix::new(for_state, shape.state, width, width);
-        let for_v = &mut into.v[rows.start * width..rows.end * width];
-        multiply(MatrixMut::new(for_v, rows.len(), width, width), k, for_state);
-        for (head, (rates, for_rates)) in rates.iter().zip(&mut scratch.for_rates).enumerate() {
+        let grad_state = Matrix::new(grad_state, shape.state, width, width);
+        let grad_v = &mut into.v[rows.start * width..rows.end * width];
+        multiply(MatrixMut::new(grad_v, rows.len(), width, width), k, grad_state);
+        for (head, (rates, grad_rates)) in rates.iter().zip(&mut scratch.grad_rates).enumerate() {
             let (of, until, whole) = (shape.of_head(head), rates.until_end(), rates.whole());
-            let mut for_last = 0.0;
+            let mut grad_last = 0.0;
             for row in 0..rows.len() {
                 let step = row / shape.ranks;
-                let (for_v, v) = (&mut for_v[row * width..][of.clone()], &v.row(row)[of.clone()]);
-                let slope = until[step] * dot(for_v, v);
+                let (grad_v, v) = (&mut grad_v[row * width..][of.clone()], &v.row(row)[of.clone()]);
+                let grad = until[step] * dot(grad_v, v);
                 let weight = until[step] * rates.later[step];
-                let through = f64::from(slope * rates.later[step]);
-                for_rates.later[step] += slope;
-                for_rates.sums[step] -= through;
-                for_last += through;
-                scale(for_v, weight);
+                let through = f64::from(grad * rates.later[step]);
+                grad_rates.later[step] += grad;
+                grad_rates.sums[step] -= through;
+                grad_last += through;
+                scale(grad_v, weight);
                 let scaled = &mut scratch.scaled[row * width..][of.clone()];
                 scaled.copy_from_slice(v);
                 scale(scaled, weight);
             }
             if let Some(before) = before {
                 let saved =
-                    (0..shape.state).map(|n| dot(&for_state.row(n)[of.clone()], &before[n * width..][of.clone()]));
-                for_last += f64::from(whole) * saved.map(f64::from).sum::<f64>();
+                    (0..shape.state).map(|n| dot(&grad_state.row(n)[of.clone()], &before[n * width..][of.clone()]));
+                grad_last += f64::from(whole) * saved.map(f64::from).sum::<f64>();
             }
-            *for_rates.sums.last_mut().expect("a chunk has steps") += for_last;
+            *grad_rates.sums.last_mut().expect("a chunk has steps") += grad_last;
         }
-        let for_k = &mut into.k[rows.start * shape.state..rows.end * shape.state];
+        let grad_k = &mut into.k[rows.start * shape.state..rows.end * shape.state];
         let scaled = Matrix::new(&scratch.scaled, rows.len(), width, width);
-        multiply(MatrixMut::new(for_k, rows.len(), shape.state, shape.state), scaled, for_state.transposed());
+        multiply(MatrixMut::new(grad_k, rows.len(), shape.state, shape.state), scaled, grad_state.transposed());
     }
 
-    /// The part that goes through the state before the chunk, which its queries read; `for_state` becomes the gradient
+    /// The part that goes through the state before the chunk, which its queries read; `grad_state` becomes the gradient
     /// of that state.
     #[expect(clippy::too_many_arguments, reason = "arrays of the chunk and what is added to")]
     fn through_read(
@@ -160,7 +160,7 @@ impl Group<'_> {
         rates: &[Rates],
         before: &[f32],
         gradient: Matrix<'_>,
-        for_state: &mut [f32],
+        grad_state: &mut [f32],
         scratch: &mut Scratch,
         into: &mut Gradients,
     ) {
@@ -169,23 +169,23 @@ impl Group<'_> {
         let (q, gradient) = (self.q.rows(rows.clone()), gradient.rows(rows.clone()));
         let before = Matrix::new(before, shape.state, width, width);
         multiply(MatrixMut::new(&mut scratch.read, rows.len(), width, width), q, before);
-        for (head, (rates, for_rates)) in rates.iter().zip(&mut scratch.for_rates).enumerate() {
+        for (head, (rates, grad_rates)) in rates.iter().zip(&mut scratch.grad_rates).enumerate() {
             let (of, since) = (shape.of_head(head), rates.since_start());
             for row in 0..rows.len() {
                 let step = row / shape.ranks;
                 let scaled = &mut scratch.scaled[row * width..][of.clone()];
                 scaled.copy_from_slice(&gradient.row(row)[of.clone()]);
                 scale(scaled, since[step]);
-                for_rates.sums[step] += f64::from(dot(scaled, &scratch.read[row * width..][of.clone()]));
+                grad_rates.sums[step] += f64::from(dot(scaled, &scratch.read[row * width..][of.clone()]));
             }
-            for state in for_state.chunks_exact_mut(width) {
+            for state in grad_state.chunks_exact_mut(width) {
                 scale(&mut state[of.clone()], rates.whole());
             }
         }
         let scaled = Matrix::new(&scratch.scaled, rows.len(), width, width);
-        let for_q = &mut into.q[rows.start * shape.state..rows.end * shape.state];
-        multiply(MatrixMut::new(for_q, rows.len(), shape.state, shape.state), scaled, before.transposed());
-        add_product(MatrixMut::new(for_state, shape.state, width, width), q.transposed(), scaled);
+        let grad_q = &mut into.q[rows.start * shape.state..rows.end * shape.state];
+        multiply(MatrixMut::new(grad_q, rows.len(), shape.state, shape.state), scaled, before.transposed());
+        add_product(MatrixMut::new(grad_state, shape.state, width, width), q.transposed(), scaled);
     }
 
     /// The part between steps of the chunk.
@@ -203,49 +203,49 @@ impl Group<'_> {
         let gradient = gradient.rows(rows.clone());
         let size = rows.len();
         self.scores(q, k, chunk.len(), &mut scratch.scores);
-        scratch.for_scores[..size * size].fill(0.0);
+        scratch.grad_scores[..size * size].fill(0.0);
         for (head, rates) in rates.iter().enumerate() {
             let of = shape.of_head(head);
             let (v, gradient) = (v.columns(of.clone()), gradient.columns(of.clone()));
-            let mut for_weighed = MatrixMut::new(&mut scratch.for_weighed, size, size, size);
+            let mut grad_weighed = MatrixMut::new(&mut scratch.grad_weighed, size, size, size);
             for band in shape.bands(chunk.len()) {
-                let into = for_weighed.reborrow().rows(band.clone()).columns(0..band.end);
+                let into = grad_weighed.reborrow().rows(band.clone()).columns(0..band.end);
                 multiply(into, gradient.rows(band.clone()), v.rows(0..band.end).transposed());
             }
             through_weights(rates, shape.ranks, size, scratch, head);
             let weighed = Matrix::new(&scratch.weighed, size, size, size);
-            let for_v = &mut into.v[rows.start * width..rows.end * width];
-            let mut for_v = MatrixMut::new(for_v, size, width, width).columns(of);
+            let grad_v = &mut into.v[rows.start * width..rows.end * width];
+            let mut grad_v = MatrixMut::new(grad_v, size, width, width).columns(of);
             for band in shape.bands(chunk.len()) {
                 let weighed = weighed.rows(band.clone()).columns(0..band.end).transposed();
-                add_product(for_v.reborrow().rows(0..band.end), weighed, gradient.rows(band));
+                add_product(grad_v.reborrow().rows(0..band.end), weighed, gradient.rows(band));
             }
             for row in 0..size {
-                add_scaled(for_v.row(row), self.skip[head], gradient.row(row));
+                add_scaled(grad_v.row(row), self.skip[head], gradient.row(row));
                 into.skip[head] += dot(gradient.row(row), v.row(row));
             }
         }
-        let for_scores = Matrix::new(&scratch.for_scores, size, size, size);
+        let grad_scores = Matrix::new(&scratch.grad_scores, size, size, size);
         let of = rows.start * shape.state..rows.end * shape.state;
-        let mut for_q = MatrixMut::new(&mut into.q[of.clone()], size, shape.state, shape.state);
-        let mut for_k = MatrixMut::new(&mut into.k[of], size, shape.state, shape.state);
+        let mut grad_q = MatrixMut::new(&mut into.q[of.clone()], size, shape.state, shape.state);
+        let mut grad_k = MatrixMut::new(&mut into.k[of], size, shape.state, shape.state);
         for band in shape.bands(chunk.len()) {
-            let for_scores = for_scores.rows(band.clone()).columns(0..band.end);
-            add_product(for_q.reborrow().rows(band.clone()), for_scores, k.rows(0..band.end));
-            add_product(for_k.reborrow().rows(0..band.end), for_scores.transposed(), q.rows(band));
+            let grad_scores = grad_scores.rows(band.clone()).columns(0..band.end);
+            add_product(grad_q.reborrow().rows(band.clone()), grad_scores, k.rows(0..band.end));
+            add_product(grad_k.reborrow().rows(0..band.end), grad_scores.transposed(), q.rows(band));
         }
     }
 
     /// Gradients of a chunk's rates to their places; that of a log decay is the sum over all sums that hold it.
-    fn gather(&self, chunk: &Range<usize>, for_rates: &[RateGradients], into: &mut Gradients) {
+    fn gather(&self, chunk: &Range<usize>, grad_rates: &[RateGradients], into: &mut Gradients) {
         let heads = self.shape.heads;
-        for (head, for_rates) in for_rates.iter().enumerate() {
+        for (head, grad_rates) in grad_rates.iter().enumerate() {
             let mut sum = 0.0;
             for (at, step) in chunk.clone().enumerate().rev() {
-                sum += for_rates.sums[at];
+                sum += grad_rates.sums[at];
                 into.decay[step * heads + head] = sum as f32;
-                into.own[step * heads + head] = for_rates.own[at];
-                into.later[step * heads + head] = for_rates.later[at];
+                into.own[step * heads + head] = grad_rates.own[at];
+                into.later[step * heads + head] = grad_rates.later[at];
             }
         }
     }
@@ -253,37 +253,37 @@ impl Group<'_> {
 
 /// Adds the gradients of scores and rates, given that of the weighted scores of `head`, and fills the weighted scores.
 fn through_weights(rates: &Rates, ranks: usize, rows: usize, scratch: &mut Scratch, head: usize) {
-    let into = &mut scratch.for_rates[head];
+    let into = &mut scratch.grad_rates[head];
     let mut decays = vec![0.0; rows / ranks];
     let mut weights = vec![0.0; rows];
-    let mut slopes = vec![0.0; rows];
+    let mut grads = vec![0.0; rows];
     for row in 0..rows {
         let step = row / ranks;
         let until = (step + 1) * ranks;
         if row % ranks == 0 {
             weights_for(rates, step, ranks, &mut decays, &mut weights);
-            slopes[..until].fill(0.0);
+            grads[..until].fill(0.0);
         }
         let of = row * rows..row * rows + until;
         let (weighed, above) = scratch.weighed[row * rows..(row + 1) * rows].split_at_mut(until);
         above.fill(0.0);
         let from =
-            Row { scores: &scratch.scores[of.clone()], gradient: &scratch.for_weighed[of.clone()], weights: &weights };
-        through_row(from, weighed, &mut scratch.for_scores[of], &mut slopes);
+            Row { scores: &scratch.scores[of.clone()], gradient: &scratch.grad_weighed[of.clone()], weights: &weights };
+        through_row(from, weighed, &mut scratch.grad_scores[of], &mut grads);
         if row % ranks == ranks - 1 {
             if ranks > 1 {
                 for at in 0..=step {
-                    slopes[at] = slopes[at * ranks..(at + 1) * ranks].iter().sum();
+                    grads[at] = grads[at * ranks..(at + 1) * ranks].iter().sum();
                 }
             }
-            into.own[step] += slopes[step];
-            let earlier = &mut slopes[..step];
+            into.own[step] += grads[step];
+            let earlier = &mut grads[..step];
             through_decays(&decays, &rates.later, earlier, &mut into.later);
             let (earlier_sums, own_sum) = into.sums.split_at_mut(step);
             let mut total = 0.0;
-            for (sum, &slope) in earlier_sums.iter_mut().zip(&*earlier) {
-                *sum -= f64::from(slope);
-                total += f64::from(slope);
+            for (sum, &grad) in earlier_sums.iter_mut().zip(&*earlier) {
+                *sum -= f64::from(grad);
+                total += f64::from(grad);
             }
             own_sum[0] += total;
         }
@@ -298,22 +298,22 @@ struct Row<'a> {
 }
 
 #[macerator::with_simd]
-fn through_row<'a, S: macerator::Simd>(row: Row<'a>, weighed: &mut [f32], for_scores: &mut [f32], slopes: &mut [f32]) {
+fn through_row<'a, S: macerator::Simd>(row: Row<'a>, weighed: &mut [f32], grad_scores: &mut [f32], grads: &mut [f32]) {
     let inputs = row.scores.iter().zip(row.gradient).zip(row.weights);
-    let outputs = weighed.iter_mut().zip(for_scores).zip(slopes);
-    for (((score, gradient), weight), ((weighed, for_score), slope)) in inputs.zip(outputs) {
+    let outputs = weighed.iter_mut().zip(grad_scores).zip(grads);
+    for (((score, gradient), weight), ((weighed, grad_score), grad)) in inputs.zip(outputs) {
         *weighed = score * weight;
-        *for_score += gradient * weight;
-        *slope += gradient * score;
+        *grad_score += gradient * weight;
+        *grad += gradient * score;
     }
 }
 
-/// Adds the slopes of `later`, and turns `slopes` of weights into those of the logarithms of the decays.
+/// Adds the gradients of `later`, and turns `grads` of weights into those of the logarithms of the decays.
 #[macerator::with_simd]
-fn through_decays<S: macerator::Simd>(decays: &[f32], later: &[f32], slopes: &mut [f32], for_later: &mut [f32]) {
-    for ((slope, decay), (later, for_later)) in slopes.iter_mut().zip(decays).zip(later.iter().zip(for_later)) {
-        let through = *slope * decay;
-        *for_later += through;
-        *slope = through * later;
+fn through_decays<S: macerator::Simd>(decays: &[f32], later: &[f32], grads: &mut [f32], grad_later: &mut [f32]) {
+    for ((grad, decay), (later, grad_later)) in grads.iter_mut().zip(decays).zip(later.iter().zip(grad_later)) {
+        let through = *grad * decay;
+        *grad_later += through;
+        *grad = through * later;
     }
 }

@@ -96,9 +96,9 @@ impl Case {
         let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
         let (q, k, v, pull) = (wide(&self.q), wide(&self.k), wide(&self.v), wide(&self.pull));
         let mut out = vec![0.0; v.len()];
-        let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
-        let mut for_rates = [0; 3].map(|_| vec![0.0; steps * heads]);
-        let mut for_skip = vec![0.0; heads];
+        let (mut grad_q, mut grad_k, mut grad_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+        let mut grad_rates = [0; 3].map(|_| vec![0.0; steps * heads]);
+        let mut grad_skip = vec![0.0; heads];
         for head in 0..heads {
             let at = |row: usize| (row * heads + head) * width..(row * heads + head + 1) * width;
             let key = |row: usize| row * state..(row + 1) * state;
@@ -127,44 +127,44 @@ impl Case {
                     }
                 }
             }
-            let mut for_carried = vec![0.0; state * width];
+            let mut grad_carried = vec![0.0; state * width];
             for t in (0..steps).rev() {
-                let mut for_seen = vec![0.0; state * width];
+                let mut grad_seen = vec![0.0; state * width];
                 for row in t * ranks..(t + 1) * ranks {
-                    write(&mut for_seen, 1.0, &q[key(row)], &pull[at(row)]);
-                    for (n, for_q) in for_q[key(row)].iter_mut().enumerate() {
-                        *for_q += inner(&seen[t][n * width..(n + 1) * width], &pull[at(row)]);
+                    write(&mut grad_seen, 1.0, &q[key(row)], &pull[at(row)]);
+                    for (n, grad_q) in grad_q[key(row)].iter_mut().enumerate() {
+                        *grad_q += inner(&seen[t][n * width..(n + 1) * width], &pull[at(row)]);
                     }
-                    for (for_v, pull) in for_v[at(row)].iter_mut().zip(&pull[at(row)]) {
-                        *for_v += f64::from(self.skip[head]) * pull;
+                    for (grad_v, pull) in grad_v[at(row)].iter_mut().zip(&pull[at(row)]) {
+                        *grad_v += f64::from(self.skip[head]) * pull;
                     }
-                    for_skip[head] += inner(&pull[at(row)], &v[at(row)]);
+                    grad_skip[head] += inner(&pull[at(row)], &v[at(row)]);
                 }
                 let (own, later) = (rate(&self.own, t), rate(&self.later, t));
                 let writes = written(t);
-                for_rates[1][t * heads + head] = inner(&for_seen, &writes);
-                for_rates[2][t * heads + head] = inner(&for_carried, &writes);
+                grad_rates[1][t * heads + head] = inner(&grad_seen, &writes);
+                grad_rates[2][t * heads + head] = inner(&grad_carried, &writes);
                 let both = |a: f64, b: f64| {
-                    for_seen.iter().zip(&for_carried).map(|(s, c)| a * s + b * c).collect::<Vec<f64>>()
+                    grad_seen.iter().zip(&grad_carried).map(|(s, c)| a * s + b * c).collect::<Vec<f64>>()
                 };
-                let for_written = both(own, later);
+                let grad_written = both(own, later);
                 for row in t * ranks..(t + 1) * ranks {
-                    for (n, for_k) in for_k[key(row)].iter_mut().enumerate() {
-                        let of = &for_written[n * width..(n + 1) * width];
-                        *for_k += inner(of, &v[at(row)]);
-                        for (for_v, of) in for_v[at(row)].iter_mut().zip(of) {
-                            *for_v += k[row * state + n] * of;
+                    for (n, grad_k) in grad_k[key(row)].iter_mut().enumerate() {
+                        let of = &grad_written[n * width..(n + 1) * width];
+                        *grad_k += inner(of, &v[at(row)]);
+                        for (grad_v, of) in grad_v[at(row)].iter_mut().zip(of) {
+                            *grad_v += k[row * state + n] * of;
                         }
                     }
                 }
                 let factor = rate(&self.decay, t).exp();
                 let mut before = both(factor, factor);
-                for_rates[0][t * heads + head] = inner(&before, &carried[t]);
-                std::mem::swap(&mut for_carried, &mut before);
+                grad_rates[0][t * heads + head] = inner(&before, &carried[t]);
+                std::mem::swap(&mut grad_carried, &mut before);
             }
         }
-        let [decay, own, later] = for_rates;
-        (out, [for_q, for_k, for_v, decay, own, later, for_skip])
+        let [decay, own, later] = grad_rates;
+        (out, [grad_q, grad_k, grad_v, decay, own, later, grad_skip])
     }
 
     /// Largest difference of outputs and of each kind of gradient, relative to the largest of its kind.

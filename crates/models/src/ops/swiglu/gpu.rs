@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::Gate;
-use crate::gpu::math::{sigmoid, silu_slope};
+use crate::gpu::math::{sigmoid, silu_grad};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of};
 
 /// SiLU(gate) ⊙ value for the halves of rows of 2 * `width`.
@@ -31,10 +31,10 @@ impl Operation<1> for SwiGlu {
 
     fn backward(&self, gpu: &Gpu, [x]: [&Array; 1], _saved: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
         let (cubes, (gate, value)) = (cubes_of(x.len() / 2), self.starts());
-        let for_x = gpu.empty(x.len());
-        let (threads, [x, g, into]) = (CubeDim::new_1d(THREADS), [x, g, &for_x].map(Array::arg));
+        let grad_x = gpu.empty(x.len());
+        let (threads, [x, g, into]) = (CubeDim::new_1d(THREADS), [x, g, &grad_x].map(Array::arg));
         backward::launch(gpu.client(), cubes, threads, x, g, into, self.width, gate, value);
-        [Some(for_x)]
+        [Some(grad_x)]
     }
 }
 
@@ -51,7 +51,7 @@ fn forward(x: &[f32], y: &mut [f32], #[comptime] width: usize, #[comptime] gate:
 fn backward(
     x: &[f32],
     g: &[f32],
-    for_x: &mut [f32],
+    grad_x: &mut [f32],
     #[comptime] width: usize,
     #[comptime] gate: usize,
     #[comptime] value: usize,
@@ -60,7 +60,7 @@ fn backward(
         let row = ABSOLUTE_POS / width * (2 * width) + ABSOLUTE_POS % width;
         let (z, g) = (x[row + gate], g[ABSOLUTE_POS]);
         let s = sigmoid(z);
-        for_x[row + gate] = g * x[row + value] * silu_slope(z, s);
-        for_x[row + value] = g * z * s;
+        grad_x[row + gate] = g * x[row + value] * silu_grad(z, s);
+        grad_x[row + value] = g * z * s;
     }
 }

@@ -8,7 +8,7 @@ use cwm_policy::answers::{MoveReading, Notation, read};
 use cwm_policy::inputs::board::Board;
 
 use super::groups::Group;
-use super::shown::{Answer, ShownPosition, shown};
+use super::shown::{ArmAnswer, ShownPosition, shown};
 use crate::papers::board::{Drawings, Piece, SIDE, drawings, placed};
 
 /// Half the width of an arrow's shaft and head, the head's length, in the order of [`KINDS`].
@@ -72,9 +72,9 @@ fn drawn(shown: ShownPosition) -> DrawnBoard {
     let asked = shown.position();
     let turn = if asked.fen.split(' ').nth(1) == Some("b") { "Black" } else { "White" };
     let ply = asked.t.map_or(String::new(), |t| format!("Ply {t}, "));
-    let answers: Vec<Answer> = shown.answers().collect();
+    let answers: Vec<ArmAnswer> = shown.answers().collect();
     let best = shown.best();
-    let named = |answer: &Answer| {
+    let named = |answer: &ArmAnswer| {
         let sign = match answer.class() {
             "best" => "★",
             "legal" => "·",
@@ -93,7 +93,7 @@ fn drawn(shown: ShownPosition) -> DrawnBoard {
 }
 
 /// Returns an arrow for each move that is best, or that an arm chose.
-fn arrows(fen: &str, best: Option<&str>, answers: &[Answer]) -> Vec<Arrow> {
+fn arrows(fen: &str, best: Option<&str>, answers: &[ArmAnswer]) -> Vec<Arrow> {
     let mut moves: Vec<(usize, String, Vec<&str>)> =
         best.map(|best| (0, best.to_owned(), Vec::new())).into_iter().collect();
     for answer in answers {

@@ -11,7 +11,7 @@ pub(crate) struct CountedValue {
     pub(crate) label: String,
     /// The kind of the stage.
     pub(crate) stage: String,
-    /// Its name, after the names of the objects that contain it: `left_out: legal_moves`.
+    /// Its name, after the names of the objects that contain it: `dropped: legal_moves`.
     pub(crate) what: String,
     pub(crate) value: Value,
 }

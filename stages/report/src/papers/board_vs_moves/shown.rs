@@ -18,7 +18,7 @@ pub(crate) struct ShownPosition<'a> {
 }
 
 /// The answer of one arm.
-pub(crate) struct Answer<'a> {
+pub(crate) struct ArmAnswer<'a> {
     /// The arm with its size.
     pub(crate) arm: String,
     /// The text that the arm wrote.
@@ -47,15 +47,15 @@ impl<'a> ShownPosition<'a> {
     }
 
     /// The answers of the first seed of each arm, in the order of tables.
-    pub(crate) fn answers(self) -> impl Iterator<Item = Answer<'a>> {
+    pub(crate) fn answers(self) -> impl Iterator<Item = ArmAnswer<'a>> {
         self.group.members().map(move |member| {
             let (text, correctness) = &member.measured().answers[self.place];
-            Answer { arm: escape_controls(&member.name()), text, correctness: *correctness }
+            ArmAnswer { arm: escape_controls(&member.name()), text, correctness: *correctness }
         })
     }
 }
 
-impl Answer<'_> {
+impl ArmAnswer<'_> {
     /// Its class in a word.
     pub(crate) fn class(&self) -> &'static str {
         match self.correctness {

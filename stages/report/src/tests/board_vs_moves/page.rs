@@ -66,7 +66,7 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
     let counts = folder.path().join("counts");
     std::fs::write(
         &counts,
-        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"left_out":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"over":1,"positions":9,"stage":"analyse"}"#,
+        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"dropped":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"over":1,"positions":9,"stage":"analyse"}"#,
     )
     .unwrap();
     let both = with_choices(folder.path()).input("bins", &bins).labelled("counts", label("labels"), &counts);
@@ -75,7 +75,7 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
     assert!(page.contains("<h2>Chess-World-Model</h2>") && page.contains("<h2>Board against moves</h2>"), "{page}");
     let table = page_table(&report, "board-vs-moves-data");
     assert!(
-        table.contains("| labels | analyse | nodes | 1,000 |") && table.contains("| left_out: legal_moves | 2 |"),
+        table.contains("| labels | analyse | nodes | 1,000 |") && table.contains("| dropped: legal_moves | 2 |"),
         "{table}"
     );
     for row in ["digest | 00ff |", "engine | Stockfish 15.1 |", "options: Use NNUE | false |"] {

@@ -36,9 +36,9 @@ fn page(folder: &Path, provenance: Option<&Value>) -> PathBuf {
 fn cell(stage: &str, inputs: Value) -> Value {
     json!({
         "stage": stage, "key": "ab".repeat(32), "parameters": {"lr": 0.003, "seed": {"$int": "99999999999999999999"}},
-        "given": ["lr"], "code": "0123456789ab", "inputs": inputs,
+        "explicit": ["lr"], "code": "0123456789ab", "inputs": inputs,
         "outputs": {"out": {"format": "scores", "digest": "cd".repeat(32), "size": 1_234_567}},
-        "made": {"at": "2026-11-21T09:20:00Z", "on": "machine 1", "cores": 1, "device": "cpu", "cwm": "0.1.0", "seconds": 75.4,
+        "run_info": {"at": "2026-11-21T09:20:00Z", "on": "machine 1", "cores": 1, "device": "cpu", "cwm": "0.1.0", "seconds": 75.4,
                  "cpu_seconds": 140.0, "peak_memory_bytes": 2_000_000}
     })
 }
@@ -46,7 +46,7 @@ fn cell(stage: &str, inputs: Value) -> Value {
 fn export_data() -> Value {
     let stage = |name: &str, kind: &str| {
         json!({"name": name, "kind": kind, "cells": 1, "seconds": 75.4, "cpu_seconds": 140.0, "bytes": 1_234_567,
-               "peak_memory_bytes": 2_000_000, "parameters": {"clip": 1.0}, "given": []})
+               "peak_memory_bytes": 2_000_000, "parameters": {"clip": 1.0}, "explicit": []})
     };
     let inputs = json!({"checkpoint": [{"cell": TRAINED_CELL, "output": "out"}]});
     json!({

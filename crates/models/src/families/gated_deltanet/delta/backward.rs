@@ -24,7 +24,7 @@ struct Scratch {
     corrections: Vec<f32>,
     /// Keys decayed to the end, [steps, key], then their gradients.
     keys: Vec<f32>,
-    for_keys: Vec<f32>,
+    grad_keys: Vec<f32>,
     /// Gradients of the weights, then of the triangle: [2 * steps, steps].
     scores: Vec<f32>,
     /// Gradients of what queries and keys read, [2 * steps, value].
@@ -48,7 +48,7 @@ pub fn backward(
     let Shape { heads, key, value, .. } = *shape;
     let (mut chunk, mut scratch) = (Chunk::default(), Scratch::default());
     // Gradient of the state after the chunk; none after the last.
-    let mut for_state = vec![0.0; key * value];
+    let mut grad_state = vec![0.0; key * value];
     for steps in shape.chunks(sequence.steps).rev() {
         let before = (steps.start / shape.chunk).checked_sub(1);
         let before = before.map(|index| &saved.states[index * shape.state()..(index + 1) * shape.state()]);
@@ -63,44 +63,44 @@ pub fn backward(
         scratch.clear(n, key, value);
 
         let has_later = steps.end < sequence.steps;
-        through_state(&chunk, has_later.then_some(&for_state), before, corrected, &mut scratch);
+        through_state(&chunk, has_later.then_some(&grad_state), before, corrected, &mut scratch);
         through_corrections(&chunk, corrected, &mut scratch);
 
         // v, and what was read at queries and keys from the state before.
         for step in 0..n {
-            let for_solved = &scratch.corrections[step * value..(step + 1) * value];
+            let grad_solved = &scratch.corrections[step * value..(step + 1) * value];
             let (decay, strength) = (chunk.since_start[step], chunk.strengths[step]);
             let (read, of_key) = (&chunk.reads[(n + step) * value..(n + step + 1) * value], &v[of_step(step)]);
-            scratch.strengths[step] += dot(for_solved, of_key) - decay * dot(for_solved, read);
-            add_scaled(&mut into[2][of_step(step)], strength, for_solved);
+            scratch.strengths[step] += dot(grad_solved, of_key) - decay * dot(grad_solved, read);
+            add_scaled(&mut into[2][of_step(step)], strength, grad_solved);
             let at = n + step;
-            add_scaled(&mut scratch.reads[at * value..(at + 1) * value], -strength * decay, for_solved);
+            add_scaled(&mut scratch.reads[at * value..(at + 1) * value], -strength * decay, grad_solved);
             add_scaled(
                 &mut scratch.reads[step * value..(step + 1) * value],
                 decay,
                 &scratch.answers[step * value..][..value],
             );
             if before.is_some() {
-                let slope = |row: usize| {
+                let grad = |row: usize| {
                     let of = row * value..(row + 1) * value;
                     f64::from(dot(&scratch.reads[of.clone()], &chunk.reads[of]))
                 };
-                scratch.sums[step] += slope(step) + slope(n + step);
+                scratch.sums[step] += grad(step) + grad(n + step);
             }
         }
         let reads = Matrix::new(&scratch.reads, 2 * n, value, value);
         if let Some(before) = before {
             let before = Matrix::new(before, key, value, value);
             add_product(MatrixMut::new(&mut scratch.rows, 2 * n, key, key), reads, before.transposed());
-            scale(&mut for_state, chunk.whole());
-            add_product(MatrixMut::new(&mut for_state, key, value, value), chunk.rows().transposed(), reads);
+            scale(&mut grad_state, chunk.whole());
+            add_product(MatrixMut::new(&mut grad_state, key, value, value), chunk.rows().transposed(), reads);
         }
 
         // Scores of queries and keys with keys.
         let scores = Matrix::new(&scratch.scores, 2 * n, n, n);
         add_product(MatrixMut::new(&mut scratch.rows, 2 * n, key, key), scores, chunk.keys());
-        let for_keys = MatrixMut::new(&mut scratch.rows, 2 * n, key, key).rows(n..2 * n);
-        add_product(for_keys, scores.transposed(), chunk.rows());
+        let grad_keys = MatrixMut::new(&mut scratch.rows, 2 * n, key, key).rows(n..2 * n);
+        add_product(grad_keys, scores.transposed(), chunk.rows());
         scatter(shape, sequence, steps.start, &chunk, &scratch, [q, k], into);
     }
 }
@@ -116,7 +116,7 @@ impl Scratch {
         zeros(&mut self.scores, 2 * steps * steps);
         zeros(&mut self.reads, 2 * steps * value);
         zeros(&mut self.rows, 2 * steps * key);
-        zeros(&mut self.for_keys, steps * key);
+        zeros(&mut self.grad_keys, steps * key);
         zeros(&mut self.sums, steps);
         zeros(&mut self.strengths, steps);
     }
@@ -126,28 +126,28 @@ impl Scratch {
 /// after). That of the state before is added later.
 fn through_state(
     chunk: &Chunk,
-    for_state: Option<&Vec<f32>>,
+    grad_state: Option<&Vec<f32>>,
     before: Option<&[f32]>,
     corrected: Matrix<'_>,
     scratch: &mut Scratch,
 ) {
-    let Some(for_state) = for_state else { return };
+    let Some(grad_state) = grad_state else { return };
     let (n, key, value) = (chunk.steps, chunk.key, chunk.value);
     let last = n - 1;
     if let Some(before) = before {
-        scratch.sums[last] += f64::from(chunk.whole()) * f64::from(dot(for_state, before));
+        scratch.sums[last] += f64::from(chunk.whole()) * f64::from(dot(grad_state, before));
     }
-    let for_state = Matrix::new(for_state, key, value, value);
+    let grad_state = Matrix::new(grad_state, key, value, value);
     chunk.keys_at_end(&mut scratch.keys);
     let keys = Matrix::new(&scratch.keys, n, key, key);
-    multiply(MatrixMut::new(&mut scratch.corrections, n, value, value), keys, for_state);
-    multiply(MatrixMut::new(&mut scratch.for_keys, n, key, key), corrected, for_state.transposed());
+    multiply(MatrixMut::new(&mut scratch.corrections, n, value, value), keys, grad_state);
+    multiply(MatrixMut::new(&mut scratch.grad_keys, n, key, key), corrected, grad_state.transposed());
     for step in 0..n {
         let of = step * key..(step + 1) * key;
-        let slope = f64::from(dot(&scratch.for_keys[of.clone()], &scratch.keys[of.clone()]));
-        scratch.sums[step] -= slope;
-        scratch.sums[last] += slope;
-        add_scaled(&mut scratch.rows[n * key..][of.clone()], chunk.until_end[step], &scratch.for_keys[of]);
+        let grad = f64::from(dot(&scratch.grad_keys[of.clone()], &scratch.keys[of.clone()]));
+        scratch.sums[step] -= grad;
+        scratch.sums[last] += grad;
+        add_scaled(&mut scratch.rows[n * key..][of.clone()], chunk.until_end[step], &scratch.grad_keys[of]);
     }
 }
 
@@ -159,32 +159,32 @@ fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, scratch: &mut Scrat
     let answers = Matrix::new(&scratch.answers, n, value, value);
     add_product(MatrixMut::new(&mut scratch.corrections, n, value, value), weights.transposed(), answers);
     solve_transposed(&chunk.triangle, &mut scratch.corrections, n);
-    let (for_weights, for_triangle) = scratch.scores.split_at_mut(n * n);
-    multiply(MatrixMut::new(for_weights, n, n, n), answers, corrected.transposed());
+    let (grad_weights, grad_triangle) = scratch.scores.split_at_mut(n * n);
+    multiply(MatrixMut::new(grad_weights, n, n, n), answers, corrected.transposed());
     let solved = Matrix::new(&scratch.corrections, n, value, value);
-    multiply(MatrixMut::new(for_triangle, n, n, n), solved, corrected.transposed());
+    multiply(MatrixMut::new(grad_triangle, n, n, n), solved, corrected.transposed());
     for i in 0..n {
         let row = i * n..(i + 1) * n;
-        let (for_weights, for_triangle) = (&mut for_weights[row.clone()], &mut for_triangle[row.clone()]);
+        let (grad_weights, grad_triangle) = (&mut grad_weights[row.clone()], &mut grad_triangle[row.clone()]);
         let (decays, of_keys) = (&chunk.decays[row.clone()], &chunk.scores[n * n..][row.clone()]);
         let strength = chunk.strengths[i];
         // What is above the diagonal (for the triangle: on it, too) was computed in vain.
-        for_weights[i + 1..].fill(0.0);
-        for_triangle[i..].fill(0.0);
-        let (mut for_strength, mut for_sum) = (0.0, 0.0f64);
+        grad_weights[i + 1..].fill(0.0);
+        grad_triangle[i..].fill(0.0);
+        let (mut grad_strength, mut grad_sum) = (0.0, 0.0f64);
         for j in 0..=i {
             // The triangle enters with a minus.
-            let for_l = -for_triangle[j];
+            let grad_l = -grad_triangle[j];
             let l = of_keys[j] * decays[j];
-            let slope = f64::from(for_weights[j] * chunk.weights[i * n + j] + for_l * strength * l);
-            for_strength += for_l * l;
-            for_sum += slope;
-            scratch.sums[j] -= slope;
-            for_weights[j] *= decays[j];
-            for_triangle[j] = for_l * strength * decays[j];
+            let grad = f64::from(grad_weights[j] * chunk.weights[i * n + j] + grad_l * strength * l);
+            grad_strength += grad_l * l;
+            grad_sum += grad;
+            scratch.sums[j] -= grad;
+            grad_weights[j] *= decays[j];
+            grad_triangle[j] = grad_l * strength * decays[j];
         }
-        scratch.sums[i] += for_sum;
-        scratch.strengths[i] += for_strength;
+        scratch.sums[i] += grad_sum;
+        scratch.strengths[i] += grad_strength;
     }
 }
 
@@ -202,7 +202,7 @@ fn scatter(
     let Shape { heads, key, .. } = *shape;
     let n = chunk.steps;
     let scales = [1.0 / (key as f32).sqrt(), 1.0];
-    let mut for_decay = 0.0;
+    let mut grad_decay = 0.0;
     for step in (0..n).rev() {
         let row = sequence.row + start + step;
         let of = (row * heads + sequence.head) * key..(row * heads + sequence.head + 1) * key;
@@ -211,9 +211,9 @@ fn scatter(
             let gradient = &scratch.rows[at * key..(at + 1) * key];
             through_normalise(&input[of.clone()], chunk.factors[at], scale, gradient, &mut into[which][of.clone()]);
         }
-        for_decay += scratch.sums[step];
+        grad_decay += scratch.sums[step];
         let gates = &mut into[3][row * 2 * heads..(row + 1) * 2 * heads];
-        gates[sequence.head] = for_decay as f32;
+        gates[sequence.head] = grad_decay as f32;
         gates[heads + sequence.head] = scratch.strengths[step];
     }
 }

@@ -113,7 +113,7 @@ impl Case {
         }
     }
 
-    /// Asserts the slopes of a random sum of the answers, along random directions of each input.
+    /// Asserts the gradients of a random sum of the answers, along random directions of each input.
     fn check_gradients(&self, device: &Device, tolerance: f64) {
         let operands = self.operands(device).map(|operand| operand.autodiff().require_grad());
         let pull = random::<2>([self.tokens.rows(), self.shape.heads * self.shape.value], 77, 1.0);
@@ -134,14 +134,11 @@ impl Case {
                 let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
                 let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
                 for (form, found) in forms.iter().enumerate() {
-                    assert!(found.iter().all(|slope| slope.is_finite()), "{form}: input {which}");
+                    assert!(found.iter().all(|grad| grad.is_finite()), "{form}: input {which}");
                     let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
-                    let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
-                    let error = (slope - exact).abs();
-                    assert!(
-                        error <= tolerance * length + 1e-6,
-                        "{form}: input {which}: {slope} for {exact} ({length})"
-                    );
+                    let grad: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
+                    let error = (grad - exact).abs();
+                    assert!(error <= tolerance * length + 1e-6, "{form}: input {which}: {grad} for {exact} ({length})");
                 }
             }
         }

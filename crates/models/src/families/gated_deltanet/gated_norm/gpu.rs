@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use crate::gpu::math::{sigmoid, silu_slope};
+use crate::gpu::math::{sigmoid, silu_grad};
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows, sum_over_rows};
 
 /// RMS(x; w, ε) ⊙ SiLU(gate), of `x`, the gate and the weight. Each head is a row here.
@@ -44,7 +44,7 @@ impl Operation<3> for GatedNorm {
     ) -> [Option<Array>; 3] {
         let Rows { count, width, lanes } = self.rows;
         let sums = self.rows.cubes_in_rounds();
-        let (for_x, for_gate, for_weight) = (gpu.empty(x.len()), gpu.empty(x.len()), gpu.empty(sums * width));
+        let (grad_x, grad_gate, grad_weight) = (gpu.empty(x.len()), gpu.empty(x.len()), gpu.empty(sums * width));
         backward::launch(
             gpu.client(),
             cubes(sums),
@@ -54,17 +54,17 @@ impl Operation<3> for GatedNorm {
             weight.arg(),
             saved[0].arg(),
             g.arg(),
-            for_x.arg(),
-            for_gate.arg(),
-            for_weight.arg(),
+            grad_x.arg(),
+            grad_gate.arg(),
+            grad_weight.arg(),
             count as u32,
             self.rows.rounds() as u32,
             sums as u32,
             width,
             lanes,
         );
-        let for_weight = wanted[2].then(|| sum_over_rows(gpu, &for_weight, sums, width));
-        [Some(for_x), Some(for_gate), for_weight]
+        let grad_weight = wanted[2].then(|| sum_over_rows(gpu, &grad_weight, sums, width));
+        [Some(grad_x), Some(grad_gate), grad_weight]
     }
 }
 
@@ -115,7 +115,7 @@ fn forward(
 }
 
 /// With what comes through the gate, h = g ⊙ SiLU(gate), and r the inverse root: dx = r (w ⊙ h) - x r³/d Σ (w ⊙ h ⊙ x).
-/// Row `cube` of `for_weight` is the sum over the heads that the cube had.
+/// Row `cube` of `grad_weight` is the sum over the heads that the cube had.
 #[cube(launch)]
 fn backward(
     x: &[f32],
@@ -123,9 +123,9 @@ fn backward(
     weight: &[f32],
     inverses: &[f32],
     g: &[f32],
-    for_x: &mut [f32],
-    for_gate: &mut [f32],
-    for_weight: &mut [f32],
+    grad_x: &mut [f32],
+    grad_gate: &mut [f32],
+    grad_weight: &mut [f32],
     rows: u32,
     rounds: u32,
     sums: u32,
@@ -137,10 +137,10 @@ fn backward(
     let stride = sums as usize * comptime!(THREADS as usize / lanes);
     let mut scratch = Shared::<[f32]>::new_slice(THREADS as usize);
     let mut through = cubecl::prelude::Array::<f32>::new(columns);
-    let mut for_w = cubecl::prelude::Array::<f32>::new(columns);
+    let mut grad_w = cubecl::prelude::Array::<f32>::new(columns);
     #[unroll]
     for i in 0..columns {
-        for_w[i] = 0.0f32;
+        grad_w[i] = 0.0f32;
     }
     let mut row = ABSOLUTE_POS / lanes;
     for _ in 0..rounds {
@@ -158,8 +158,8 @@ fn backward(
                     let h = g * z * s;
                     through[i] = h;
                     along += h * w * x;
-                    for_gate[at] = g * (x * inverse) * w * silu_slope(z, s);
-                    for_w[i] += h * (x * inverse);
+                    grad_gate[at] = g * (x * inverse) * w * silu_grad(z, s);
+                    grad_w[i] += h * (x * inverse);
                 }
             }
         }
@@ -172,7 +172,7 @@ fn backward(
                 let column = lane + i * lanes;
                 if column < width {
                     let at = row * width + column;
-                    for_x[at] = through[i] * weight[column] * inverse - x[at] * along;
+                    grad_x[at] = through[i] * weight[column] * inverse - x[at] * along;
                 }
             }
         }
@@ -180,10 +180,10 @@ fn backward(
     }
     #[unroll]
     for i in 0..columns {
-        let sum = sum_of_rows(&mut scratch, for_w[i], lanes);
+        let sum = sum_of_rows(&mut scratch, grad_w[i], lanes);
         let column = UNIT_POS as usize + i * lanes;
         if (UNIT_POS as usize) < lanes && column < width && CUBE_POS < sums as usize {
-            for_weight[CUBE_POS * width + column] = sum;
+            grad_weight[CUBE_POS * width + column] = sum;
         }
     }
 }

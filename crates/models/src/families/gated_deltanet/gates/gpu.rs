@@ -44,7 +44,7 @@ impl Operation<4> for Gates {
         wanted: [bool; 4],
     ) -> [Option<Array>; 4] {
         let tiles = self.rows.div_ceil(TILE);
-        let (for_a, for_b) = (gpu.empty(a.len()), gpu.empty(b.len()));
+        let (grad_a, grad_b) = (gpu.empty(a.len()), gpu.empty(b.len()));
         let partial = gpu.empty(tiles * 2 * self.heads);
         backward::launch(
             gpu.client(),
@@ -55,18 +55,18 @@ impl Operation<4> for Gates {
             a_log.arg(),
             dt_bias.arg(),
             g.arg(),
-            for_a.arg(),
-            for_b.arg(),
+            grad_a.arg(),
+            grad_b.arg(),
             partial.arg(),
             self.rows as u32,
             self.heads as u32,
             self.reach,
         );
         if !wanted[2] && !wanted[3] {
-            return [Some(for_a), Some(for_b), None, None];
+            return [Some(grad_a), Some(grad_b), None, None];
         }
-        let [for_a_log, for_dt_bias] = sums_over_rows(gpu, &partial, tiles, [self.heads; 2]);
-        [Some(for_a), Some(for_b), Some(for_a_log), Some(for_dt_bias)]
+        let [grad_a_log, grad_dt_bias] = sums_over_rows(gpu, &partial, tiles, [self.heads; 2]);
+        [Some(grad_a), Some(grad_b), Some(grad_a_log), Some(grad_dt_bias)]
     }
 }
 
@@ -88,8 +88,8 @@ fn backward(
     a_log: &[f32],
     dt_bias: &[f32],
     g: &[f32],
-    for_a: &mut [f32],
-    for_b: &mut [f32],
+    grad_a: &mut [f32],
+    grad_b: &mut [f32],
     partial: &mut [f32],
     rows: u32,
     heads: u32,
@@ -99,25 +99,25 @@ fn backward(
     if tile < rows.div_ceil(TILE as u32) {
         let rate = f32::exp(a_log[head as usize]);
         let shift = dt_bias[head as usize];
-        let mut for_log = 0.0f32;
-        let mut for_shift = 0.0f32;
+        let mut grad_log = 0.0f32;
+        let mut grad_shift = 0.0f32;
         let mut row = tile * TILE as u32;
         let end = u32::min(row + TILE as u32, rows);
         while row < end {
             let at = (row * heads + head) as usize;
             let of_g = (2 * row * heads + head) as usize;
             let x = a[at] + shift;
-            let for_decay = g[of_g] * rate;
-            let slope = -for_decay * sigmoid(x);
-            for_a[at] = slope;
-            for_shift += slope;
-            for_log -= for_decay * softplus(x);
+            let grad_decay = g[of_g] * rate;
+            let grad = -grad_decay * sigmoid(x);
+            grad_a[at] = grad;
+            grad_shift += grad;
+            grad_log -= grad_decay * softplus(x);
             let share = sigmoid(b[at]);
-            for_b[at] = g[of_g + heads as usize] * reach * share * (1.0f32 - share);
+            grad_b[at] = g[of_g + heads as usize] * reach * share * (1.0f32 - share);
             row += 1;
         }
         let at = (2 * tile * heads + head) as usize;
-        partial[at] = for_log;
-        partial[at + heads as usize] = for_shift;
+        partial[at] = grad_log;
+        partial[at + heads as usize] = grad_shift;
     }
 }

@@ -116,7 +116,7 @@ fn losses_and_gradients_are_those_of_the_fixtures() {
             assert!((norm(found) - length).abs() <= 1e-4 * length, "{name}");
             let product = f64::from(fixture.floats(&format!("grad_dot_param.{name}"))[0]);
             let pairs = found.iter().zip(weights.get(index));
-            let dot = pairs.map(|(slope, weight)| f64::from(*slope) * f64::from(*weight)).sum::<f64>();
+            let dot = pairs.map(|(grad, weight)| f64::from(*grad) * f64::from(*weight)).sum::<f64>();
             assert!((dot - product).abs() <= 1e-4 * length * norm(weights.get(index)), "{name}");
             if has(fixture, "grad.") {
                 let expected = fixture.floats(&format!("grad.{name}"));

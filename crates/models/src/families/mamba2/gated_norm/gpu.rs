@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use crate::gpu::math::{sigmoid, silu_slope};
+use crate::gpu::math::{sigmoid, silu_grad};
 use crate::gpu::{Array, Gpu, Operation, Rows, THREADS, cubes, sum_of_lanes, sum_of_rows, sum_over_rows};
 
 /// The norm of y ⊙ SiLU(z) for each row, of `y`, `z` and the weight.
@@ -44,7 +44,7 @@ impl Operation<3> for GatedNorm {
     ) -> [Option<Array>; 3] {
         let Rows { count, width, lanes } = self.rows;
         let sums = self.rows.cubes_in_rounds();
-        let (for_y, for_z, for_weight) = (gpu.empty(y.len()), gpu.empty(z.len()), gpu.empty(sums * width));
+        let (grad_y, grad_z, grad_weight) = (gpu.empty(y.len()), gpu.empty(z.len()), gpu.empty(sums * width));
         backward::launch(
             gpu.client(),
             cubes(sums),
@@ -54,17 +54,17 @@ impl Operation<3> for GatedNorm {
             weight.arg(),
             saved[0].arg(),
             g.arg(),
-            for_y.arg(),
-            for_z.arg(),
-            for_weight.arg(),
+            grad_y.arg(),
+            grad_z.arg(),
+            grad_weight.arg(),
             count as u32,
             self.rows.rounds() as u32,
             sums as u32,
             width,
             lanes,
         );
-        let for_weight = wanted[2].then(|| sum_over_rows(gpu, &for_weight, sums, width));
-        [Some(for_y), Some(for_z), for_weight]
+        let grad_weight = wanted[2].then(|| sum_over_rows(gpu, &grad_weight, sums, width));
+        [Some(grad_y), Some(grad_z), grad_weight]
     }
 }
 
@@ -116,7 +116,7 @@ fn forward(
 }
 
 /// Computes the gradients as in the plain norm, with u = y ⊙ SiLU(z) what is normed and r the inverse root: du = r (w ⊙ g) -
-/// u r³/d Σ (w ⊙ g ⊙ u). Row `cube` of `for_weight` is the sum over the rows that the cube had.
+/// u r³/d Σ (w ⊙ g ⊙ u). Row `cube` of `grad_weight` is the sum over the rows that the cube had.
 #[cube(launch)]
 fn backward(
     y: &[f32],
@@ -124,9 +124,9 @@ fn backward(
     weight: &[f32],
     inverses: &[f32],
     g: &[f32],
-    for_y: &mut [f32],
-    for_z: &mut [f32],
-    for_weight: &mut [f32],
+    grad_y: &mut [f32],
+    grad_z: &mut [f32],
+    grad_weight: &mut [f32],
     rows: u32,
     rounds: u32,
     sums: u32,
@@ -138,10 +138,10 @@ fn backward(
     let stride = sums as usize * comptime!(THREADS as usize / lanes);
     let mut scratch = Shared::<[f32]>::new_slice(THREADS as usize);
     let mut sigmoids = cubecl::prelude::Array::<f32>::new(columns);
-    let mut for_w = cubecl::prelude::Array::<f32>::new(columns);
+    let mut grad_w = cubecl::prelude::Array::<f32>::new(columns);
     #[unroll]
     for i in 0..columns {
-        for_w[i] = 0.0f32;
+        grad_w[i] = 0.0f32;
     }
     let mut row = ABSOLUTE_POS / lanes;
     for _ in 0..rounds {
@@ -170,10 +170,10 @@ fn backward(
                     let at = row * width + column;
                     let (y, z, g, s) = (y[at], z[at], g[at], sigmoids[i]);
                     let u = y * z * s;
-                    let slope = g * weight[column] * inverse - u * along;
-                    for_y[at] = slope * z * s;
-                    for_z[at] = slope * y * silu_slope(z, s);
-                    for_w[i] += g * u * inverse;
+                    let grad = g * weight[column] * inverse - u * along;
+                    grad_y[at] = grad * z * s;
+                    grad_z[at] = grad * y * silu_grad(z, s);
+                    grad_w[i] += g * u * inverse;
                 }
             }
         }
@@ -181,10 +181,10 @@ fn backward(
     }
     #[unroll]
     for i in 0..columns {
-        let sum = sum_of_rows(&mut scratch, for_w[i], lanes);
+        let sum = sum_of_rows(&mut scratch, grad_w[i], lanes);
         let column = UNIT_POS as usize + i * lanes;
         if (UNIT_POS as usize) < lanes && column < width && CUBE_POS < sums as usize {
-            for_weight[CUBE_POS * width + column] = sum;
+            grad_weight[CUBE_POS * width + column] = sum;
         }
     }
 }

@@ -77,19 +77,19 @@ impl Operation<5> for Scan {
         let (found, found_rates) = backward(gpu, [channels, rates, skip, &lengths, states, gradient], batch, plan);
 
         let threads = CubeDim::new_1d(THREADS);
-        let for_channels = gpu.empty(channels.len());
+        let grad_channels = gpu.empty(channels.len());
         sum_channels::launch(
             gpu.client(),
             cubes_of(channels.len()),
             threads,
             found.arg(),
             lengths.arg(),
-            for_channels.arg(),
+            grad_channels.arg(),
             channels.len() as u32,
             self.time as u32,
             plan,
         );
-        let (for_dt, by_row) = (gpu.empty(dt.len()), gpu.empty(rows * 3 * heads));
+        let (grad_dt, by_row) = (gpu.empty(dt.len()), gpu.empty(rows * 3 * heads));
         through_rates::launch(
             gpu.client(),
             cubes_of(rows * heads),
@@ -99,15 +99,15 @@ impl Operation<5> for Scan {
             dt_bias.arg(),
             a_log.arg(),
             lengths.arg(),
-            for_dt.arg(),
+            grad_dt.arg(),
             by_row.arg(),
             (rows * heads) as u32,
             self.time as u32,
             heads,
             plan.tiles(),
         );
-        let [for_bias, for_a_log, for_skip] = sums_over_rows(gpu, &by_row, rows, [heads; 3]);
-        [for_channels, for_dt, for_bias, for_a_log, for_skip].map(Some)
+        let [grad_bias, grad_a_log, grad_skip] = sums_over_rows(gpu, &by_row, rows, [heads; 3]);
+        [grad_channels, grad_dt, grad_bias, grad_a_log, grad_skip].map(Some)
     }
 }
 
@@ -158,7 +158,7 @@ fn through_rates(
     dt_bias: &[f32],
     a_log: &[f32],
     lengths: &[u32],
-    for_dt: &mut [f32],
+    grad_dt: &mut [f32],
     by_row: &mut [f32],
     count: u32,
     time: u32,
@@ -182,11 +182,11 @@ fn through_rates(
             }
             let x = dt[ABSOLUTE_POS] + dt_bias[head];
             let amount = f32::exp(a_log[head]);
-            // The slope of softplus is the logistic function.
+            // The derivative of softplus is the logistic function.
             of_dt = (of_size - of_decay * amount) * sigmoid(x);
             of_a_log = -of_decay * amount * softplus(x);
         }
-        for_dt[ABSOLUTE_POS] = of_dt;
+        grad_dt[ABSOLUTE_POS] = of_dt;
         let at = row * comptime!(3 * heads) + head;
         by_row[at] = of_dt;
         by_row[at + heads] = of_a_log;

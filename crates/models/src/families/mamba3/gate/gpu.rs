@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::Widths;
-use crate::gpu::math::{sigmoid, silu_slope};
+use crate::gpu::math::{sigmoid, silu_grad};
 use crate::gpu::{Array, Gpu, Operation, THREADS, cubes_of, sums_over_rows};
 
 /// Rows of a thread of the backward pass, which adds the parameters' gradients over them.
@@ -47,7 +47,7 @@ impl Operation<4> for Gate {
         let (tiles, parameters) = (self.rows.div_ceil(TILE), size.inner * ranks);
         // In SISO the parameters are constants, and the kernel does not add their gradients.
         let summed = wanted[2] || wanted[3];
-        let (for_y, for_z) = (gpu.empty(y.len()), gpu.empty(z.len()));
+        let (grad_y, grad_z) = (gpu.empty(y.len()), gpu.empty(z.len()));
         let partial = gpu.empty(if summed { tiles * 2 * parameters } else { 1 });
         backward::launch(
             gpu.client(),
@@ -58,8 +58,8 @@ impl Operation<4> for Gate {
             mimo_z.arg(),
             mimo_o.arg(),
             g.arg(),
-            for_y.arg(),
-            for_z.arg(),
+            grad_y.arg(),
+            grad_z.arg(),
             partial.arg(),
             self.rows as u32,
             size.heads as u32,
@@ -68,10 +68,10 @@ impl Operation<4> for Gate {
             summed,
         );
         if !summed {
-            return [Some(for_y), Some(for_z), None, None];
+            return [Some(grad_y), Some(grad_z), None, None];
         }
-        let [for_mimo_z, for_mimo_o] = sums_over_rows(gpu, &partial, tiles, [parameters; 2]);
-        [Some(for_y), Some(for_z), Some(for_mimo_z), Some(for_mimo_o)]
+        let [grad_mimo_z, grad_mimo_o] = sums_over_rows(gpu, &partial, tiles, [parameters; 2]);
+        [Some(grad_y), Some(grad_z), Some(grad_mimo_z), Some(grad_mimo_o)]
     }
 }
 
@@ -110,8 +110,8 @@ fn backward(
     mimo_z: &[f32],
     mimo_o: &[f32],
     g: &[f32],
-    for_y: &mut [f32],
-    for_z: &mut [f32],
+    grad_y: &mut [f32],
+    grad_z: &mut [f32],
     partial: &mut [f32],
     rows: u32,
     heads: u32,
@@ -142,7 +142,7 @@ fn backward(
             let at_z = (head_row * width + channel) as usize;
             let z = z[at_z];
             let g = g[at_z];
-            let mut slope_z = 0.0f32;
+            let mut grad_gate_z = 0.0f32;
             #[unroll]
             for rank in 0..ranks {
                 let at = ((head_row * ranks as u32 + rank as u32) * width + channel) as usize;
@@ -150,15 +150,15 @@ fn backward(
                 let s = sigmoid(gate);
                 let silu = gate * s;
                 let y = y[at];
-                for_y[at] = g * scale_o[rank] * silu;
-                let slope = g * scale_o[rank] * y * silu_slope(gate, s);
-                slope_z += slope * scale_z[rank];
+                grad_y[at] = g * scale_o[rank] * silu;
+                let grad = g * scale_o[rank] * y * silu_grad(gate, s);
+                grad_gate_z += grad * scale_z[rank];
                 if summed {
                     sum_o[rank] += g * y * silu;
-                    sum_z[rank] += slope * z;
+                    sum_z[rank] += grad * z;
                 }
             }
-            for_z[at_z] = slope_z;
+            grad_z[at_z] = grad_gate_z;
             row += 1;
         }
         if summed {

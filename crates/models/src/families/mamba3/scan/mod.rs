@@ -190,8 +190,17 @@ impl Kernel<9> for Scan {
         let (all_keys, values, columns) = (self.widths.keys(), self.widths.values(), self.widths.rates());
         let mut into = inputs.map(|input| vec![0.0; input.len()]);
         let [_, _, x, raw, dt_bias, _, _, mimo_x, skip] = inputs;
-        let [for_keys, for_queries, for_x, for_raw, for_dt_bias, for_key_bias, for_query_bias, for_mimo_x, for_skip] =
-            &mut into;
+        let [
+            grad_keys,
+            grad_queries,
+            grad_x,
+            grad_raw,
+            grad_dt_bias,
+            grad_key_bias,
+            grad_query_bias,
+            grad_mimo_x,
+            grad_skip,
+        ] = &mut into;
         let mut kept = kept.iter();
         let mut pull = vec![0.0; self.time * values];
         for rows in self.games() {
@@ -206,28 +215,28 @@ impl Kernel<9> for Scan {
                 let pull = Matrix::new(&pull, rows.len() * ranks, size.head_width, size.head_width);
                 let mut found = group.backward(states, pull);
 
-                let mut for_angles = vec![0.0; rates.cosines[head].len()];
+                let mut grad_angles = vec![0.0; rates.cosines[head].len()];
                 let rotations = self.rotations(&rates, head);
-                for (turned, gradient, for_source, for_bias) in [
-                    (&gathered.k, &mut found.k, &mut *for_keys, &mut *for_key_bias),
-                    (&gathered.q, &mut found.q, &mut *for_queries, &mut *for_query_bias),
+                for (turned, gradient, grad_source, grad_bias) in [
+                    (&gathered.k, &mut found.k, &mut *grad_keys, &mut *grad_key_bias),
+                    (&gathered.q, &mut found.q, &mut *grad_queries, &mut *grad_query_bias),
                 ] {
-                    rotate_rows_backward(turned, gradient, ranks, size.state, rotations, &mut for_angles);
-                    let for_source = &mut for_source[rows.start * all_keys..rows.end * all_keys];
-                    add_rows(gradient, for_source, &mut for_bias[head * all_keys..(head + 1) * all_keys]);
+                    rotate_rows_backward(turned, gradient, ranks, size.state, rotations, &mut grad_angles);
+                    let grad_source = &mut grad_source[rows.start * all_keys..rows.end * all_keys];
+                    add_rows(gradient, grad_source, &mut grad_bias[head * all_keys..(head + 1) * all_keys]);
                 }
                 let scales = &mimo_x[head * values..(head + 1) * values];
-                let for_scales = &mut for_mimo_x[head * values..(head + 1) * values];
-                for (row, for_v) in rows.clone().zip(found.v.chunks_exact(values)) {
+                let grad_scales = &mut grad_mimo_x[head * values..(head + 1) * values];
+                for (row, grad_v) in rows.clone().zip(found.v.chunks_exact(values)) {
                     let at = row * size.inner + head * size.head_width;
                     let at = at..at + size.head_width;
-                    through_scales(for_v, scales, &x[at.clone()], &mut for_x[at], for_scales);
+                    through_scales(grad_v, scales, &x[at.clone()], &mut grad_x[at], grad_scales);
                 }
-                for_skip[head] += found.skip[0];
+                grad_skip[head] += found.skip[0];
                 let found =
-                    HeadGradients { decay: found.decay, own: found.own, later: found.later, angles: for_angles };
+                    HeadGradients { decay: found.decay, own: found.own, later: found.later, angles: grad_angles };
                 let of = rows.start * columns..rows.end * columns;
-                let into = [&mut for_raw[of.clone()], for_dt_bias.as_mut_slice()];
+                let into = [&mut grad_raw[of.clone()], grad_dt_bias.as_mut_slice()];
                 rates.backward(&self.widths, head, &found, [&raw[of], dt_bias], into);
             }
         }
@@ -256,7 +265,7 @@ fn rotate_rows<'a, S: macerator::Simd>(
     }
 }
 
-/// Turns the gradient of turned rows into that of the rows; adds that of the angles [steps, angles] to `slopes`.
+/// Turns the gradient of turned rows into that of the rows; adds that of the angles [steps, angles] to `grads`.
 #[macerator::with_simd]
 fn rotate_rows_backward<'a, S: macerator::Simd>(
     turned: &[f32],
@@ -264,22 +273,22 @@ fn rotate_rows_backward<'a, S: macerator::Simd>(
     ranks: usize,
     state: usize,
     rotations: Rotations<'a>,
-    slopes: &mut [f32],
+    grads: &mut [f32],
 ) {
     for (row, (turned, gradient)) in turned.chunks_exact(state).zip(gradient.chunks_exact_mut(state)).enumerate() {
         let (cosines, sines) = rotations.at(row / ranks, state);
-        let slopes = &mut slopes[row / ranks * cosines.len()..][..cosines.len()];
-        rotations.pairing.rotate_back(turned, gradient, cosines, sines, slopes);
+        let grads = &mut grads[row / ranks * cosines.len()..][..cosines.len()];
+        rotations.pairing.rotate_back(turned, gradient, cosines, sines, grads);
     }
 }
 
 /// Adds rows to others, and their sum to the bias that all have in common.
 #[macerator::with_simd]
-fn add_rows<S: macerator::Simd>(rows: &[f32], into: &mut [f32], for_bias: &mut [f32]) {
-    for (row, into) in rows.chunks_exact(for_bias.len()).zip(into.chunks_exact_mut(for_bias.len())) {
-        for ((row, into), for_bias) in row.iter().zip(into).zip(for_bias.iter_mut()) {
+fn add_rows<S: macerator::Simd>(rows: &[f32], into: &mut [f32], grad_bias: &mut [f32]) {
+    for (row, into) in rows.chunks_exact(grad_bias.len()).zip(into.chunks_exact_mut(grad_bias.len())) {
+        for ((row, into), grad_bias) in row.iter().zip(into).zip(grad_bias.iter_mut()) {
             *into += row;
-            *for_bias += row;
+            *grad_bias += row;
         }
     }
 }
@@ -287,18 +296,18 @@ fn add_rows<S: macerator::Simd>(rows: &[f32], into: &mut [f32], for_bias: &mut [
 /// Adds the gradients of a head's values before they were scaled, and of the scales.
 #[macerator::with_simd]
 fn through_scales<S: macerator::Simd>(
-    for_v: &[f32],
+    grad_v: &[f32],
     scales: &[f32],
     x: &[f32],
-    for_x: &mut [f32],
-    for_scales: &mut [f32],
+    grad_x: &mut [f32],
+    grad_scales: &mut [f32],
 ) {
-    let ranks = for_v.chunks_exact(x.len()).zip(scales.chunks_exact(x.len()));
-    for ((for_v, scales), for_scales) in ranks.zip(for_scales.chunks_exact_mut(x.len())) {
-        let inputs = for_v.iter().zip(scales).zip(x);
-        for (((for_v, scale), x), (for_x, for_scale)) in inputs.zip(for_x.iter_mut().zip(for_scales)) {
-            *for_x += for_v * scale;
-            *for_scale += for_v * x;
+    let ranks = grad_v.chunks_exact(x.len()).zip(scales.chunks_exact(x.len()));
+    for ((grad_v, scales), grad_scales) in ranks.zip(grad_scales.chunks_exact_mut(x.len())) {
+        let inputs = grad_v.iter().zip(scales).zip(x);
+        for (((grad_v, scale), x), (grad_x, grad_scale)) in inputs.zip(grad_x.iter_mut().zip(grad_scales)) {
+            *grad_x += grad_v * scale;
+            *grad_scale += grad_v * x;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Both forms of the operation against the formulas, and against slopes.
+//! Both forms of the operation against the formulas, and against finite differences.
 
 use burn::tensor::{Bool, TensorData, activation};
 

@@ -31,11 +31,11 @@ impl Operation<1> for Increments {
     }
 
     fn backward(&self, gpu: &Gpu, _: [&Array; 1], _: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
-        let (for_u, lengths) = (gpu.empty(self.rows() * self.width), gpu.lengths(&self.lengths));
-        let (cubes, threads) = (cubes_of(for_u.len()), CubeDim::new_1d(THREADS));
+        let (grad_u, lengths) = (gpu.empty(self.rows() * self.width), gpu.lengths(&self.lengths));
+        let (cubes, threads) = (cubes_of(grad_u.len()), CubeDim::new_1d(THREADS));
         let [time, width] = [self.time, self.width].map(|size| size as u32);
-        backward::launch(gpu.client(), cubes, threads, g.arg(), lengths.arg(), for_u.arg(), time, width);
-        [Some(for_u)]
+        backward::launch(gpu.client(), cubes, threads, g.arg(), lengths.arg(), grad_u.arg(), time, width);
+        [Some(grad_u)]
     }
 }
 
@@ -63,21 +63,21 @@ fn forward(u: &[f32], lengths: &[u32], z: &mut [f32], time: u32, width: u32) {
 }
 
 #[cube(launch)]
-fn backward(g: &[f32], lengths: &[u32], for_u: &mut [f32], time: u32, width: u32) {
-    if ABSOLUTE_POS < for_u.len() {
+fn backward(g: &[f32], lengths: &[u32], grad_u: &mut [f32], time: u32, width: u32) {
+    if ABSOLUTE_POS < grad_u.len() {
         let (time, width) = (time as usize, width as usize);
         let (row, column) = (ABSOLUTE_POS / width, ABSOLUTE_POS % width);
         let (game, t) = (row / time, row % time);
         let steps = lengths[game] as usize;
-        let mut slope = 0.0f32;
+        let mut grad = 0.0f32;
         if t < steps {
             let at = row * (width + 1) + column + 1;
             let mut next = 0.0f32;
             if t + 1 < steps {
                 next = g[at + width + 1];
             }
-            slope = (g[at] - next) * SCALE;
+            grad = (g[at] - next) * SCALE;
         }
-        for_u[ABSOLUTE_POS] = slope;
+        grad_u[ABSOLUTE_POS] = grad;
     }
 }

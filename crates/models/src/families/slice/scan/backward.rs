@@ -25,28 +25,28 @@ pub fn backward<'a, 'b, S: macerator::Simd>(game: Game<'a>, states: &[f32], grad
 #[inline(always)]
 fn sweep(block: usize, game: Game<'_>, states: &[f32], gradient: &[f32], into: Gradients<'_>) {
     let Game { width, init, transitions, .. } = game;
-    let mut slope = vec![0.0; width];
+    let mut grad = vec![0.0; width];
     let mut earlier = vec![0.0; width];
     for t in (0..states.len() / width).rev() {
         let (of, of_linear) = (t * width..(t + 1) * width, t * width * block..(t + 1) * width * block);
         let before = if t == 0 { init } else { &states[(t - 1) * width..t * width] };
-        for ((slope, into), (gradient, earlier)) in
-            slope.iter_mut().zip(&mut into.inputs[of.clone()]).zip(gradient[of].iter().zip(&earlier))
+        for ((grad, into), (gradient, earlier)) in
+            grad.iter_mut().zip(&mut into.inputs[of.clone()]).zip(gradient[of].iter().zip(&earlier))
         {
-            *slope = gradient + earlier;
-            *into = *slope;
+            *grad = gradient + earlier;
+            *into = *grad;
         }
-        earlier.copy_from_slice(&slope);
+        earlier.copy_from_slice(&grad);
         let linear = transitions[of_linear.clone()].chunks_exact(block * block);
         let linear = linear.zip(into.transitions[of_linear].chunks_exact_mut(block * block));
-        let blocks = slope.chunks_exact(block).zip(before.chunks_exact(block)).zip(earlier.chunks_exact_mut(block));
-        for (((slope, before), earlier), (a, for_a)) in blocks.zip(linear) {
-            let rows = a.chunks_exact(block).zip(for_a.chunks_exact_mut(block));
-            for (&slope, (a, for_a)) in slope.iter().zip(rows) {
-                let columns = for_a.iter_mut().zip(before).zip(a.iter().zip(earlier.iter_mut()));
-                for ((for_a, before), (a, earlier)) in columns {
-                    *for_a = slope * before;
-                    *earlier += slope * a;
+        let blocks = grad.chunks_exact(block).zip(before.chunks_exact(block)).zip(earlier.chunks_exact_mut(block));
+        for (((grad, before), earlier), (a, grad_a)) in blocks.zip(linear) {
+            let rows = a.chunks_exact(block).zip(grad_a.chunks_exact_mut(block));
+            for (&grad, (a, grad_a)) in grad.iter().zip(rows) {
+                let columns = grad_a.iter_mut().zip(before).zip(a.iter().zip(earlier.iter_mut()));
+                for ((grad_a, before), (a, earlier)) in columns {
+                    *grad_a = grad * before;
+                    *earlier += grad * a;
                 }
             }
         }

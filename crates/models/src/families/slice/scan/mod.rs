@@ -131,19 +131,19 @@ impl Kernel<3> for Scan {
     fn backward(&self, inputs: [&[f32]; 3], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
         let [init, transitions, _] = inputs;
         let Shape { width, block, .. } = self.shape;
-        let mut for_init = vec![0.0; width];
-        let mut for_transitions = vec![0.0; transitions.len()];
-        let mut for_inputs = vec![0.0; gradient.len()];
+        let mut grad_init = vec![0.0; width];
+        let mut grad_transitions = vec![0.0; transitions.len()];
+        let mut grad_inputs = vec![0.0; gradient.len()];
         for (row, steps) in self.shape.games() {
             let of = row * width..(row + steps) * width;
             let into = backward::Gradients {
-                init: &mut for_init,
-                transitions: &mut for_transitions[row * width * block..(row + steps) * width * block],
-                inputs: &mut for_inputs[of.clone()],
+                init: &mut grad_init,
+                transitions: &mut grad_transitions[row * width * block..(row + steps) * width * block],
+                inputs: &mut grad_inputs[of.clone()],
             };
             let game = self.game(row, steps, init, transitions);
             backward::backward(game, &kept[0][of.clone()], &gradient[of], into);
         }
-        [for_init, for_transitions, for_inputs]
+        [grad_init, grad_transitions, grad_inputs]
     }
 }

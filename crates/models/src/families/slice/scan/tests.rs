@@ -105,7 +105,7 @@ impl Case {
         }
     }
 
-    /// Asserts the slopes of a random sum of the states, along random directions of each operand.
+    /// Asserts the gradients of a random sum of the states, along random directions of each operand.
     fn check_gradients(&self, tolerance: f64) {
         let (init, transitions, inputs) = self.operands();
         let operands =
@@ -139,12 +139,9 @@ impl Case {
                 let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
                 for (algorithm, found) in forms.iter().map(|found| &found[which]).enumerate() {
                     let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
-                    let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
-                    let error = (slope - exact).abs();
-                    assert!(
-                        error <= tolerance * length,
-                        "{algorithm}, operand {which}: {slope} for {exact} ({length})"
-                    );
+                    let grad: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
+                    let error = (grad - exact).abs();
+                    assert!(error <= tolerance * length, "{algorithm}, operand {which}: {grad} for {exact} ({length})");
                 }
             }
         }

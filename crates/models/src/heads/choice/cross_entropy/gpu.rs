@@ -34,7 +34,7 @@ impl Operation<1> for CrossEntropy {
         gradient: &Array,
         _: [bool; 1],
     ) -> [Option<Array>; 1] {
-        let (rows, slopes) = (self.targets.rows(), gpu.empty(logits.len()));
+        let (rows, grads) = (self.targets.rows(), gpu.empty(logits.len()));
         backward::launch(
             gpu.client(),
             cubes(rows),
@@ -42,11 +42,11 @@ impl Operation<1> for CrossEntropy {
             logits.arg(),
             saved[0].arg(),
             gradient.arg(),
-            slopes.arg(),
+            grads.arg(),
             rows as u32,
             self.outputs as u32,
         );
-        [Some(slopes)]
+        [Some(grads)]
     }
 }
 
@@ -69,7 +69,7 @@ fn forward(logits: &[f32], targets: &[u32], losses: &mut [f32], rows: u32, outpu
 
 /// Softmax minus one-hot, times the gradient of the loss; zero in rows without target.
 #[cube(launch)]
-fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], slopes: &mut [f32], rows: u32, outputs: u32) {
+fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], grads: &mut [f32], rows: u32, outputs: u32) {
     let row = CUBE_POS;
     if row < rows as usize {
         let first = row * outputs as usize;
@@ -80,15 +80,15 @@ fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], slopes: &mut [f32
         let mut i = UNIT_POS;
         while i < outputs {
             let at = first + i as usize;
-            let mut slope = 0.0f32;
+            let mut grad = 0.0f32;
             if target != NONE {
-                slope = f32::exp(logits[at] - largest) * inverse;
+                grad = f32::exp(logits[at] - largest) * inverse;
                 if target == i {
-                    slope -= 1.0f32;
+                    grad -= 1.0f32;
                 }
-                slope *= factor;
+                grad *= factor;
             }
-            slopes[at] = slope;
+            grads[at] = grad;
             i += THREADS;
         }
     }

@@ -1,7 +1,7 @@
 //! The kernel of [`super::cross_entropy`] on a GPU: a cube for each row, forward and backward in one launch each.
 //!
 //! A cube reads its row of logits into shared memory. Each label with few classes has a thread, each of those with many a
-//! quarter of the cube. The backward pass does not read slopes that the forward pass saved (as many values as there are
+//! quarter of the cube. The backward pass does not read gradients that the forward pass saved (as many values as there are
 //! logits): it computes them again.
 
 use cubecl::prelude::*;
@@ -56,11 +56,11 @@ impl Operation<1> for CrossEntropy {
         _wanted: [bool; 1],
     ) -> [Option<Array>; 1] {
         let rows = self.0.valid.len();
-        let slopes = gpu.empty(logits.len());
+        let grads = gpu.empty(logits.len());
         let (cube, targets) = (CubeDim::new_1d(THREADS), saved[0].arg());
         let (client, rows) = (gpu.client(), (cubes(rows), rows as u32));
-        backward::launch(client, rows.0, cube, logits.arg(), targets, gradient.arg(), slopes.arg(), rows.1);
-        [Some(slopes)]
+        backward::launch(client, rows.0, cube, logits.arg(), targets, gradient.arg(), grads.arg(), rows.1);
+        [Some(grads)]
     }
 }
 
@@ -104,7 +104,7 @@ fn forward(logits: &[f32], targets: &[u32], losses: &mut [f32], rows: u32) {
 }
 
 #[cube(launch)]
-fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], slopes: &mut [f32], rows: u32) {
+fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], grads: &mut [f32], rows: u32) {
     let row = CUBE_POS;
     if row < rows as usize {
         let mut x = Shared::<[f32]>::new_slice(LOGITS);
@@ -120,7 +120,7 @@ fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], slopes: &mut [f32
         let factor = gradient[row];
         let mut i = UNIT_POS as usize;
         while i < LOGITS {
-            slopes[row * LOGITS + i] = if is_valid { x[i] * factor } else { 0.0f32.runtime() };
+            grads[row * LOGITS + i] = if is_valid { x[i] * factor } else { 0.0f32.runtime() };
             i += THREADS as usize;
         }
     }
@@ -171,9 +171,9 @@ pub fn first_logit_of(label: usize) -> usize {
     first
 }
 
-/// The labels with few classes: their losses, or their slopes in place of `x`.
+/// The labels with few classes: their losses, or their gradients in place of `x`.
 #[cube]
-fn few(x: &mut Shared<[f32]>, losses: &mut Shared<[f32]>, targets: &[u32], row: usize, #[comptime] slopes: bool) {
+fn few(x: &mut Shared<[f32]>, losses: &mut Shared<[f32]>, targets: &[u32], row: usize, #[comptime] grads: bool) {
     let label = UNIT_POS as usize;
     if label < FEW {
         let first = first_logit_of(label);
@@ -190,11 +190,11 @@ fn few(x: &mut Shared<[f32]>, losses: &mut Shared<[f32]>, targets: &[u32], row: 
         for i in first..end {
             let e = f32::exp(x[i] - largest);
             sum += e;
-            if slopes {
+            if grads {
                 x[i] = e;
             }
         }
-        if slopes {
+        if grads {
             let inverse = 1.0f32 / sum;
             for i in first..end {
                 x[i] *= inverse;
@@ -206,7 +206,7 @@ fn few(x: &mut Shared<[f32]>, losses: &mut Shared<[f32]>, targets: &[u32], row: 
     }
 }
 
-/// The labels with many classes: their losses or slopes, with a part of the cube for each.
+/// The labels with many classes: their losses or gradients, with a part of the cube for each.
 #[cube]
 fn many(
     x: &mut Shared<[f32]>,
@@ -214,7 +214,7 @@ fn many(
     partial: &mut Shared<[f32]>,
     targets: &[u32],
     row: usize,
-    #[comptime] slopes: bool,
+    #[comptime] grads: bool,
 ) {
     let unit = UNIT_POS as usize;
     let (part, lane) = (unit / LANES, unit % LANES);
@@ -247,7 +247,7 @@ fn many(
         let at = first + i * LANES + lane;
         let e = f32::exp(x[at] - largest);
         sum += e;
-        if slopes {
+        if grads {
             x[at] = e;
         }
     }
@@ -262,7 +262,7 @@ fn many(
         half /= 2;
     }
     let sum = partial[part * LANES];
-    if slopes {
+    if grads {
         let inverse = 1.0f32 / sum;
         #[unroll]
         for i in 0..MANY / LANES {

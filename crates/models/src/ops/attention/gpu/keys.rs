@@ -5,17 +5,17 @@ use cubecl::prelude::{Array as Local, *};
 use super::tile::{factor_of, load, operand, rounded, sum, write};
 use super::{Form, PAIRS, ROWS};
 
-/// The parts of `for_qkv` that belong to keys and to values: half of the threads have a key each, the others a value.
+/// The parts of `grad_qkv` that belong to keys and to values: half of the threads have a key each, the others a value.
 #[cube(launch)]
 #[allow(clippy::too_many_arguments)]
-pub fn for_keys_and_values<N: Size>(
+pub fn grad_keys_and_values<N: Size>(
     qkv: &[Vector<f32, N>],
     turns: &[Vector<f32, N>],
     lengths: &[u32],
     g: &[Vector<f32, N>],
     norms: &[f32],
     means: &[f32],
-    for_qkv: &mut [Vector<f32, N>],
+    grad_qkv: &mut [Vector<f32, N>],
     parts: u32,
     time: u32,
     first: u32,
@@ -30,7 +30,7 @@ pub fn for_keys_and_values<N: Size>(
     let area = comptime!(form.tile * form.vectors);
     // Queries, then gradients of the output.
     let mut tile = Shared::<[Vector<f32, N>]>::new_slice(comptime!(2 * form.tile * form.vectors));
-    // Of each query: the largest score, the inverse of the sum, the mean slope.
+    // Of each query: the largest score, the inverse of the sum, the mean grad.
     let mut of_rows = Shared::<[f32]>::new_slice(comptime!(3 * form.tile));
     if part < parts as usize {
         let game = part / form.heads;
@@ -86,11 +86,11 @@ pub fn for_keys_and_values<N: Size>(
             }
             while j < steps && r < form.tile && start + r < steps {
                 let mut scores = Local::<Vector<f32, N>>::new(PAIRS);
-                let mut slopes = Local::<Vector<f32, N>>::new(PAIRS);
+                let mut grads = Local::<Vector<f32, N>>::new(PAIRS);
                 #[unroll]
                 for c in 0..PAIRS {
                     scores[c] = Vector::new(0.0f32);
-                    slopes[c] = Vector::new(0.0f32);
+                    grads[c] = Vector::new(0.0f32);
                 }
                 #[unroll(form.unroll)]
                 for v in 0..form.vectors {
@@ -104,7 +104,7 @@ pub fn for_keys_and_values<N: Size>(
                     for v in 0..form.vectors {
                         #[unroll]
                         for c in 0..PAIRS {
-                            slopes[c] = slopes[c] + value[v] * tile[area + (r + c) * form.vectors + v];
+                            grads[c] = grads[c] + value[v] * tile[area + (r + c) * form.vectors + v];
                         }
                     }
                 }
@@ -117,7 +117,7 @@ pub fn for_keys_and_values<N: Size>(
                         let factor = factor_of(part, time, i, j, first, second, dropped, kept, form);
                         let mut share = p * factor;
                         if is_key {
-                            share = p * (sum::<N>(slopes[c]) * factor - of_rows[at + 2]) * comptime!(form.scale());
+                            share = p * (sum::<N>(grads[c]) * factor - of_rows[at + 2]) * comptime!(form.scale());
                         }
                         let share = Vector::<f32, N>::new(rounded(share, form.operand_bits));
                         #[unroll(form.unroll)]
@@ -135,7 +135,7 @@ pub fn for_keys_and_values<N: Size>(
             if !is_key {
                 to += width;
             }
-            write::<N>(&result, turns, for_qkv, to, j, is_key, form);
+            write::<N>(&result, turns, grad_qkv, to, j, is_key, form);
         }
     }
 }

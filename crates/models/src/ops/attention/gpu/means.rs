@@ -1,11 +1,11 @@
-//! Mean slopes of the scores of each query, which both other kernels of the backward pass need.
+//! Mean gradients of the scores of each query, which both other kernels of the backward pass need.
 
 use cubecl::prelude::*;
 
 use super::Form;
 use super::tile::{all_rounded, sum};
 
-/// The mean slope of each query's scores, `means` [batch, heads, time]: the product of its output and its gradient, both
+/// The mean gradient of each query's scores, `means` [batch, heads, time]: the product of its output and its gradient, both
 /// [batch, time, width].
 #[cube(launch)]
 pub fn means<N: Size>(

@@ -6,7 +6,7 @@
 //! the backward pass computes probabilities again. One kernel launch forward, three backward.
 //!
 //! Every sum has one order. Operands are rounded as on the CPU, but for the forward pass's probabilities: they are rounded
-//! before they are divided by their sum, by the same relative error. With rounding, the mean of the slopes of a query is the
+//! before they are divided by their sum, by the same relative error. With rounding, the mean of the gradients of a query is the
 //! product of the output, as rounded, and its gradient.
 
 mod forward;
@@ -164,9 +164,9 @@ impl Operation<1> for Attention {
 
     fn backward(&self, gpu: &Gpu, [qkv]: [&Array; 1], saved: &[Array], g: &Array, _: [bool; 1]) -> [Option<Array>; 1] {
         let [turns, lengths, out, norms] = saved else { unreachable!("the forward pass saves four arrays") };
-        let for_qkv = gpu.empty(qkv.len());
+        let grad_qkv = gpu.empty(qkv.len());
         if qkv.len() == 0 {
-            return [Some(for_qkv)];
+            return [Some(grad_qkv)];
         }
         let rows = self.parts() * self.shape.time;
         let means = gpu.empty(rows);
@@ -175,7 +175,7 @@ impl Operation<1> for Attention {
         let (client, count) = (gpu.client(), cubes_of(rows));
         means::means::launch(client, count, dim, vector, out.arg(), g.arg(), means.arg(), rows as u32, time, form);
         let ([first, second], dropped, kept) = self.dropout();
-        queries::for_queries::launch(
+        queries::grad_queries::launch(
             client,
             self.cubes(),
             CubeDim::new_1d(ROWS as u32),
@@ -186,7 +186,7 @@ impl Operation<1> for Attention {
             g.arg(),
             norms.arg(),
             means.arg(),
-            for_qkv.arg(),
+            grad_qkv.arg(),
             self.parts() as u32,
             time,
             first,
@@ -195,7 +195,7 @@ impl Operation<1> for Attention {
             kept,
             form,
         );
-        keys::for_keys_and_values::launch(
+        keys::grad_keys_and_values::launch(
             client,
             self.cubes(),
             CubeDim::new_1d(2 * ROWS as u32),
@@ -206,7 +206,7 @@ impl Operation<1> for Attention {
             g.arg(),
             norms.arg(),
             means.arg(),
-            for_qkv.arg(),
+            grad_qkv.arg(),
             self.parts() as u32,
             time,
             first,
@@ -215,6 +215,6 @@ impl Operation<1> for Attention {
             kept,
             form,
         );
-        [Some(for_qkv)]
+        [Some(grad_qkv)]
     }
 }

@@ -5,17 +5,17 @@ use cubecl::prelude::{Array as Local, *};
 use super::tile::{factor_of, load, operand, rounded, steps_seen, sum, write};
 use super::{Form, PAIRS, ROWS};
 
-/// The part of `for_qkv` [batch, time, 3, width] that belongs to queries: a query a thread.
+/// The part of `grad_qkv` [batch, time, 3, width] that belongs to queries: a query a thread.
 #[cube(launch)]
 #[allow(clippy::too_many_arguments)]
-pub fn for_queries<N: Size>(
+pub fn grad_queries<N: Size>(
     qkv: &[Vector<f32, N>],
     turns: &[Vector<f32, N>],
     lengths: &[u32],
     g: &[Vector<f32, N>],
     norms: &[f32],
     means: &[f32],
-    for_qkv: &mut [Vector<f32, N>],
+    grad_qkv: &mut [Vector<f32, N>],
     parts: u32,
     time: u32,
     first: u32,
@@ -72,18 +72,18 @@ pub fn for_queries<N: Size>(
             let mut r = 0usize;
             while i < steps && r < form.tile && start + r < seen {
                 let mut scores = Local::<Vector<f32, N>>::new(PAIRS);
-                let mut slopes = Local::<Vector<f32, N>>::new(PAIRS);
+                let mut grads = Local::<Vector<f32, N>>::new(PAIRS);
                 #[unroll]
                 for c in 0..PAIRS {
                     scores[c] = Vector::new(0.0f32);
-                    slopes[c] = Vector::new(0.0f32);
+                    grads[c] = Vector::new(0.0f32);
                 }
                 #[unroll(form.unroll)]
                 for v in 0..form.vectors {
                     #[unroll]
                     for c in 0..PAIRS {
                         scores[c] = scores[c] + q[v] * keys[(r + c) * form.vectors + v];
-                        slopes[c] = slopes[c] + pull[v] * values[(r + c) * form.vectors + v];
+                        grads[c] = grads[c] + pull[v] * values[(r + c) * form.vectors + v];
                     }
                 }
                 #[unroll]
@@ -92,11 +92,11 @@ pub fn for_queries<N: Size>(
                     if j < seen {
                         let p = f32::exp(sum::<N>(scores[c]) * comptime!(form.scale()) - largest) * inverse;
                         let factor = factor_of(part, time, i, j, first, second, dropped, kept, form);
-                        let slope = p * (sum::<N>(slopes[c]) * factor - mean) * comptime!(form.scale());
-                        let slope = Vector::<f32, N>::new(rounded(slope, form.operand_bits));
+                        let grad = p * (sum::<N>(grads[c]) * factor - mean) * comptime!(form.scale());
+                        let grad = Vector::<f32, N>::new(rounded(grad, form.operand_bits));
                         #[unroll(form.unroll)]
                         for v in 0..form.vectors {
-                            result[v] = result[v] + slope * keys[(r + c) * form.vectors + v];
+                            result[v] = result[v] + grad * keys[(r + c) * form.vectors + v];
                         }
                     }
                 }
@@ -105,7 +105,7 @@ pub fn for_queries<N: Size>(
             start += form.tile;
         }
         if i < time {
-            write::<N>(&result, turns, for_qkv, row + i * 3 * width, i, true.runtime(), form);
+            write::<N>(&result, turns, grad_qkv, row + i * 3 * width, i, true.runtime(), form);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn backward(
 ) -> (Array, Array) {
     let count = batch.games * plan.heads * plan.tiles();
     let into = gpu.empty(batch.rows() * plan.heads * plan.gradients());
-    let for_rates = gpu.empty(batch.rows() * plan.heads * plan.tiles() * RATE_GRADIENTS);
+    let grad_rates = gpu.empty(batch.rows() * plan.heads * plan.tiles() * RATE_GRADIENTS);
     let (games, time) = (batch.games as u32, batch.time as u32);
     queries::launch(
         gpu.client(),
@@ -35,7 +35,7 @@ pub(crate) fn backward(
         states.arg(),
         gradient.arg(),
         into.arg(),
-        for_rates.arg(),
+        grad_rates.arg(),
         games,
         time,
         plan,
@@ -51,12 +51,12 @@ pub(crate) fn backward(
         states.arg(),
         gradient.arg(),
         into.arg(),
-        for_rates.arg(),
+        grad_rates.arg(),
         games,
         time,
         plan,
     );
-    (into, for_rates)
+    (into, grad_rates)
 }
 
 #[cube(launch)]
@@ -68,7 +68,7 @@ fn others(
     states: &[f32],
     gradient: &[f32],
     into: &mut [f32],
-    for_rates: &mut [f32],
+    grad_rates: &mut [f32],
     games: u32,
     time: u32,
     #[comptime] plan: Plan,
@@ -94,18 +94,18 @@ fn others(
         let column = unit % LANES;
         let skip = skip[place.head];
 
-        let mut for_state = cubecl::prelude::Array::<f32>::new(comptime!(down * across));
+        let mut grad_state = cubecl::prelude::Array::<f32>::new(comptime!(down * across));
         #[unroll]
         for cell in 0..comptime!(down * across) {
-            for_state[cell] = 0.0f32;
+            grad_state[cell] = 0.0f32;
         }
         // Keys and queries of all ranks in one of the state's rows.
         let mut k = cubecl::prelude::Array::<f32>::new(ranks);
         let mut q = cubecl::prelude::Array::<f32>::new(ranks);
         let mut v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut g = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
-        let mut for_k = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
-        let mut for_v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
+        let mut grad_k = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
+        let mut grad_v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         // The gradient of the log decay of the step after this one.
         let mut next = 0.0f32;
         let mut blocks = length.div_ceil(block);
@@ -126,21 +126,21 @@ fn others(
                     let factor = stage[queries + comptime!(staged - RATES)];
                     let own = stage[queries + comptime!(staged - RATES + 1)];
                     let later = stage[queries + comptime!(staged - RATES + 2)];
-                    let mut for_skip = 0.0f32;
+                    let mut grad_skip = 0.0f32;
                     #[unroll]
                     for r in 0..ranks {
                         #[unroll]
                         for i in 0..across {
                             v[r * across + i] = stage[values + r * tile + i * LANES + column];
                             g[r * across + i] = pull[pulls + r * tile + i * LANES + column];
-                            for_v[r * across + i] = 0.0f32;
+                            grad_v[r * across + i] = 0.0f32;
                             if slice == 0 {
-                                for_skip += v[r * across + i] * g[r * across + i];
+                                grad_skip += v[r * across + i] * g[r * across + i];
                             }
                         }
                     }
-                    let mut for_own = 0.0f32;
-                    let mut for_later = 0.0f32;
+                    let mut grad_own = 0.0f32;
+                    let mut grad_later = 0.0f32;
                     #[unroll]
                     for j in 0..down {
                         let n = j * LANES + slice;
@@ -148,27 +148,27 @@ fn others(
                         for r in 0..ranks {
                             k[r] = stage[keys + r * rows + n];
                             q[r] = stage[queries + r * rows + n];
-                            for_k[r * down + j] = 0.0f32;
+                            grad_k[r * down + j] = 0.0f32;
                         }
                         #[unroll]
                         for i in 0..across {
                             let mut written = 0.0f32;
-                            let mut for_read = 0.0f32;
+                            let mut grad_read = 0.0f32;
                             #[unroll]
                             for r in 0..ranks {
                                 written += k[r] * v[r * across + i];
-                                for_read += q[r] * g[r * across + i];
+                                grad_read += q[r] * g[r * across + i];
                             }
-                            let after = for_state[j * across + i];
-                            for_own += for_read * written;
-                            for_later += after * written;
-                            let for_written = own * for_read + later * after;
+                            let after = grad_state[j * across + i];
+                            grad_own += grad_read * written;
+                            grad_later += after * written;
+                            let grad_written = own * grad_read + later * after;
                             #[unroll]
                             for r in 0..ranks {
-                                for_k[r * down + j] += for_written * v[r * across + i];
-                                for_v[r * across + i] += for_written * k[r];
+                                grad_k[r * down + j] += grad_written * v[r * across + i];
+                                grad_v[r * across + i] += grad_written * k[r];
                             }
-                            for_state[j * across + i] = factor * (for_read + after);
+                            grad_state[j * across + i] = factor * (grad_read + after);
                         }
                     }
                     // At the start of a chunk: what the gradient of the log decay is without that of the next step.
@@ -178,7 +178,7 @@ fn others(
                         let at = (CUBE_POS * kept + t / CHUNK - 1) * comptime!(down * across * UNITS);
                         #[unroll]
                         for cell in 0..comptime!(down * across) {
-                            whole += for_state[cell] * states[at + cell * UNITS + unit];
+                            whole += grad_state[cell] * states[at + cell * UNITS + unit];
                         }
                     }
 
@@ -188,7 +188,7 @@ fn others(
                     for r in 0..ranks {
                         #[unroll]
                         for j in 0..down {
-                            parts[column * pitch_n + j * LANES + slice] = for_k[r * down + j];
+                            parts[column * pitch_n + j * LANES + slice] = grad_k[r * down + j];
                         }
                         sync_cube();
                         let mut n = unit;
@@ -203,13 +203,13 @@ fn others(
 
                         #[unroll]
                         for i in 0..across {
-                            parts[slice * pitch_p + i * LANES + column] = for_v[r * across + i];
+                            parts[slice * pitch_p + i * LANES + column] = grad_v[r * across + i];
                         }
                         if comptime!(r == 0) {
                             parts[products + unit] = whole;
-                            parts[products + UNITS + unit] = for_own;
-                            parts[products + 2 * UNITS + unit] = for_later;
-                            parts[products + 3 * UNITS + unit] = for_skip;
+                            parts[products + UNITS + unit] = grad_own;
+                            parts[products + 2 * UNITS + unit] = grad_later;
+                            parts[products + 3 * UNITS + unit] = grad_skip;
                         }
                         sync_cube();
                         let p = place.tile * tile + unit;
@@ -229,15 +229,15 @@ fn others(
                     if unit == 0 {
                         let at = (row * tiles + place.tile) * RATE_GRADIENTS;
                         let through_later = sum(&sums, 2 * LANES, 1);
-                        next += for_rates[at] - later * through_later;
+                        next += grad_rates[at] - later * through_later;
                         if is_start {
                             next = sum(&sums, 0, 1);
                         }
                         // Nothing decays before the first step.
-                        for_rates[at] = if t > 0 { next } else { 0.0f32.runtime() };
-                        for_rates[at + 1] = sum(&sums, LANES, 1);
-                        for_rates[at + 2] = through_later;
-                        for_rates[at + 3] = sum(&sums, 3 * LANES, 1);
+                        grad_rates[at] = if t > 0 { next } else { 0.0f32.runtime() };
+                        grad_rates[at + 1] = sum(&sums, LANES, 1);
+                        grad_rates[at + 2] = through_later;
+                        grad_rates[at + 3] = sum(&sums, 3 * LANES, 1);
                     }
                 }
             }

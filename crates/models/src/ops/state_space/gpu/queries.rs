@@ -5,7 +5,7 @@ use cubecl::prelude::*;
 use super::stage::{load_gradients, load_inputs, sum};
 use super::{CHUNK, LANES, Plan, RATE_GRADIENTS, RATES, UNITS, place};
 
-/// Fills the gradients of the queries in `into` [rows, heads, plan.gradients()]; and in `for_rates` [rows, heads, tiles, 4],
+/// Fills the gradients of the queries in `into` [rows, heads, plan.gradients()]; and in `grad_rates` [rows, heads, tiles, 4],
 /// in place of that of the log decay, Σ (gradient of what is read) ⊙ (decayed state).
 #[cube(launch)]
 pub(super) fn queries(
@@ -15,7 +15,7 @@ pub(super) fn queries(
     states: &[f32],
     gradient: &[f32],
     into: &mut [f32],
-    for_rates: &mut [f32],
+    grad_rates: &mut [f32],
     games: u32,
     time: u32,
     #[comptime] plan: Plan,
@@ -60,7 +60,7 @@ pub(super) fn queries(
         let mut q = cubecl::prelude::Array::<f32>::new(ranks);
         let mut v = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
         let mut g = cubecl::prelude::Array::<f32>::new(comptime!(ranks * across));
-        let mut for_q = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
+        let mut grad_q = cubecl::prelude::Array::<f32>::new(comptime!(ranks * down));
         let mut start = chunk * CHUNK;
         while start < end {
             load_inputs(packed, rates, &mut stage, first + start, end - start, &place, plan, block);
@@ -92,24 +92,24 @@ pub(super) fn queries(
                         for r in 0..ranks {
                             k[r] = stage[keys + r * rows + n];
                             q[r] = stage[queries + r * rows + n];
-                            for_q[r * down + j] = 0.0f32;
+                            grad_q[r * down + j] = 0.0f32;
                         }
                         #[unroll]
                         for i in 0..across {
                             let mut written = 0.0f32;
-                            let mut for_read = 0.0f32;
+                            let mut grad_read = 0.0f32;
                             #[unroll]
                             for r in 0..ranks {
                                 written += k[r] * v[r * across + i];
-                                for_read += q[r] * g[r * across + i];
+                                grad_read += q[r] * g[r * across + i];
                             }
                             let before = factor * state[j * across + i];
                             let read = before + own * written;
                             state[j * across + i] = before + later * written;
-                            product += for_read * before;
+                            product += grad_read * before;
                             #[unroll]
                             for r in 0..ranks {
-                                for_q[r * down + j] += g[r * across + i] * read;
+                                grad_q[r * down + j] += g[r * across + i] * read;
                             }
                         }
                     }
@@ -119,7 +119,7 @@ pub(super) fn queries(
                     for r in 0..ranks {
                         #[unroll]
                         for j in 0..down {
-                            parts[column * pitch + j * LANES + slice] = for_q[r * down + j];
+                            parts[column * pitch + j * LANES + slice] = grad_q[r * down + j];
                         }
                         sync_cube();
                         let mut n = unit;
@@ -138,7 +138,7 @@ pub(super) fn queries(
                         sync_cube();
                     }
                     if unit == 0 {
-                        for_rates[(row * tiles + place.tile) * RATE_GRADIENTS] = sum(&sums, 0, 1);
+                        grad_rates[(row * tiles + place.tile) * RATE_GRADIENTS] = sum(&sums, 0, 1);
                     }
                 }
             }

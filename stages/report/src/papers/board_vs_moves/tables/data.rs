@@ -24,7 +24,7 @@ pub(crate) fn data(counts: &[CountedValue], played: &[ArmGames]) -> Table {
         id: id("data"),
         title: "Games, positions, and what was left out".into(),
         paper: None,
-        caption: "As each stage counted it; reasons stand behind `left_out` and `dropped`. An engine's name does not name its program: the \
+        caption: "As each stage counted it; reasons stand behind `dropped`. An engine's name does not name its program: the \
                   digest (BLAKE3) does. Labels of two engines, of one with other options, or of two numbers of nodes, are never to be read in \
                   one table."
             .into(),

@@ -4,7 +4,7 @@ use cwm_page::{Cell, Column, Row, Table, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
-use crate::papers::board_vs_moves::shown::{Answer, ShownPosition, shown};
+use crate::papers::board_vs_moves::shown::{ArmAnswer, ShownPosition, shown};
 
 /// The positions on the boards with every arm's answer.
 pub(crate) fn positions(groups: &[Group]) -> Table {
@@ -35,7 +35,7 @@ fn rows(group: &Group, shown: ShownPosition) -> Vec<Row> {
         let [kind, test] = [group.kind.name().to_owned(), group.test.clone()].map(Cell::text);
         vec![kind, test, ply, Cell::text(escape_controls(&asked.fen)), shown.best().map_or(Cell::none(), Cell::text)]
     };
-    let row = |answer: Answer| {
+    let row = |answer: ArmAnswer| {
         let words = [answer.arm.clone(), escape_controls(answer.text), answer.class().to_owned()];
         Row::ours(head().into_iter().chain(words.map(Cell::text)).collect())
     };

@@ -16,8 +16,8 @@ pub fn adjoint(
     k: &[f32],
     gates: &[f32],
     lengths: &[u32],
-    for_answers: &[f32],
-    for_v: &mut [f32],
+    grad_answers: &[f32],
+    grad_v: &mut [f32],
     adjoint: &mut [f32],
     games: usize,
     time: usize,
@@ -58,27 +58,27 @@ pub fn adjoint(
                     let at = ((first + step) * heads + head) * value + column;
                     let (query, of_key) = (step * pitch, (CHUNK + step) * pitch);
                     let decay = decays[step];
-                    let for_answer = for_answers[at];
+                    let grad_answer = grad_answers[at];
                     let mut sums = Array::<f32>::new(4usize);
                     #[unroll]
                     for i in 0..key {
-                        state[i] += rows[query + i] * for_answer;
+                        state[i] += rows[query + i] * grad_answer;
                         sums[comptime!(i % 4)] += rows[of_key + i] * state[i];
                     }
-                    let for_correction = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-                    let for_value = strengths[step] * for_correction;
+                    let grad_correction = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+                    let grad_value = strengths[step] * grad_correction;
                     #[unroll]
                     for i in 0..key {
-                        state[i] = decay * (state[i] - rows[of_key + i] * for_value);
+                        state[i] = decay * (state[i] - rows[of_key + i] * grad_value);
                     }
-                    for_v[at] = for_value;
-                    adjoint[at] = for_correction;
+                    grad_v[at] = grad_value;
+                    adjoint[at] = grad_correction;
                 }
             }
         }
         if column < value {
             for step in length..time {
-                for_v[((game * time + step) * heads + head) * value + column] = 0.0f32;
+                grad_v[((game * time + step) * heads + head) * value + column] = 0.0f32;
             }
         }
     }

@@ -29,7 +29,7 @@ pub fn gradients(
     k: &[f32],
     gates: &[f32],
     lengths: &[u32],
-    for_answers: &[f32],
+    grad_answers: &[f32],
     saved: &[f32],
     adjoint: &[f32],
     into: &mut [f32],
@@ -50,8 +50,8 @@ pub fn gradients(
     let mut decays = Shared::<[f32]>::new_slice(CHUNK);
     let mut strengths = Shared::<[f32]>::new_slice(CHUNK);
     // A, B, and products of what was written at a step with what was read at another.
-    let mut for_reads = Shared::<[f32]>::new_slice(comptime!(CHUNK * PITCH));
-    let mut for_errors = Shared::<[f32]>::new_slice(comptime!(CHUNK * PITCH));
+    let mut grad_reads = Shared::<[f32]>::new_slice(comptime!(CHUNK * PITCH));
+    let mut grad_errors = Shared::<[f32]>::new_slice(comptime!(CHUNK * PITCH));
     let mut pairs = Shared::<[f32]>::new_slice(comptime!(CHUNK * PITCH));
     // The same products where the one is before the chunk, or the other after it; or both.
     let mut from_before = Shared::<[f32]>::new_slice(CHUNK);
@@ -82,55 +82,55 @@ pub fn gradients(
             let mut erased = Array::<f32>::new(elements);
             let mut written = Array::<f32>::new(elements);
             // Parts of the gradients of the strength, and of what passes the chunk.
-            let mut for_strength = 0.0f32;
+            let mut grad_strength = 0.0f32;
             let mut passed = 0.0f32;
             for tile in 0..comptime!(sizes.value.div_ceil(CHUNK)) {
                 let at = tile * CHUNK + column;
                 sync_cube();
-                let mut for_answer = 0.0f32;
+                let mut grad_answer = 0.0f32;
                 let mut error = 0.0f32;
-                let mut for_correction = 0.0f32;
+                let mut grad_correction = 0.0f32;
                 if row < count && at < value {
                     let from = ((first + row) * heads + head) * value + at;
-                    for_answer = for_answers[from];
+                    grad_answer = grad_answers[from];
                     error = saved[from];
-                    for_correction = adjoint[from];
+                    grad_correction = adjoint[from];
                 }
                 pool[row * PITCH + column] = strength * error;
-                pool[answers_at + row * PITCH + column] = for_answer;
-                pool[corrections_at + row * PITCH + column] = for_correction;
-                for_strength += for_correction * error;
+                pool[answers_at + row * PITCH + column] = grad_answer;
+                pool[corrections_at + row * PITCH + column] = grad_correction;
+                grad_strength += grad_correction * error;
                 #[unroll]
                 for element in 0..elements {
                     let i = element * CHUNK + row;
                     let mut state = 0.0f32;
-                    let mut for_state = 0.0f32;
+                    let mut grad_state = 0.0f32;
                     if i < key && at < value {
                         if chunk > 0 {
                             state = saved[states - key * value + i * value + at];
                         }
                         if has_later {
-                            for_state = adjoint[states + i * value + at];
+                            grad_state = adjoint[states + i * value + at];
                         }
                     }
                     pool[state_at + i * PITCH + column] = state;
-                    pool[adjoint_at + i * PITCH + column] = for_state;
-                    passed += state * for_state;
+                    pool[adjoint_at + i * PITCH + column] = grad_state;
+                    passed += state * grad_state;
                 }
                 sync_cube();
                 for v in 0..CHUNK {
                     let of_correction = pool[row * PITCH + v];
-                    let for_answer = pool[answers_at + row * PITCH + v];
-                    let for_correction = pool[corrections_at + row * PITCH + v];
+                    let grad_answer = pool[answers_at + row * PITCH + v];
+                    let grad_correction = pool[corrections_at + row * PITCH + v];
                     let correction = pool[column * PITCH + v];
-                    answer_correction += for_answer * correction;
-                    gradient_correction += for_correction * correction;
+                    answer_correction += grad_answer * correction;
+                    gradient_correction += grad_correction * correction;
                     #[unroll]
                     for element in 0..elements {
                         let i = (element * CHUNK + column) * PITCH + v;
                         let state = pool[state_at + i];
-                        read[element] += state * for_answer;
-                        erased[element] += state * for_correction;
+                        read[element] += state * grad_answer;
+                        erased[element] += state * grad_correction;
                         written[element] += pool[adjoint_at + i] * of_correction;
                     }
                 }
@@ -166,7 +166,7 @@ pub fn gradients(
                     after += pool[of_key + i] * written[element];
                 }
             }
-            let for_strength = sum_of_row(for_strength, &mut pairs);
+            let grad_strength = sum_of_row(grad_strength, &mut pairs);
             let before = sum_of_row(before, &mut pairs);
             let after = sum_of_row(after, &mut pairs);
             let passed = sum_of_row(passed, &mut pairs);
@@ -183,30 +183,30 @@ pub fn gradients(
                 of_queries += pool[query + i] * other;
                 of_keys += pool[of_key + i] * other;
             }
-            let for_read = select(column <= row, between * answer_correction, 0.0f32);
-            let for_error = select(column < row, between * strength * gradient_correction, 0.0f32);
-            let pair = for_read * of_queries - for_error * of_keys;
-            for_reads[row * PITCH + column] = for_read;
-            for_errors[row * PITCH + column] = for_error;
+            let grad_read = select(column <= row, between * answer_correction, 0.0f32);
+            let grad_error = select(column < row, between * strength * gradient_correction, 0.0f32);
+            let pair = grad_read * of_queries - grad_error * of_keys;
+            grad_reads[row * PITCH + column] = grad_read;
+            grad_errors[row * PITCH + column] = grad_error;
             pairs[row * PITCH + column] = select(column < row, pair, 0.0f32);
             sync_cube();
 
             if column == 0 && row < count {
-                let mut for_decay = 0.0f32;
+                let mut grad_decay = 0.0f32;
                 for step in 0..CHUNK {
-                    for_decay += across[step];
+                    grad_decay += across[step];
                     if step < row {
-                        for_decay += to_after[step];
+                        grad_decay += to_after[step];
                     } else {
-                        for_decay += from_before[step];
+                        grad_decay += from_before[step];
                         for earlier in 0..row {
-                            for_decay += pairs[step * PITCH + earlier];
+                            grad_decay += pairs[step * PITCH + earlier];
                         }
                     }
                 }
                 let at = gates_at + (first + row) * 2 * heads + head;
-                into[at] = for_decay;
-                into[at + heads] = for_strength;
+                into[at] = grad_decay;
+                into[at + heads] = grad_strength;
             }
 
             // Gradients of the row's query and key; and their products with these.
@@ -216,19 +216,19 @@ pub fn gradients(
             for element in 0..elements {
                 let i = element * CHUNK + column;
                 if i < key {
-                    let mut for_query = read[element];
-                    let mut for_key = written[element] - erased[element];
+                    let mut grad_query = read[element];
+                    let mut grad_key = written[element] - erased[element];
                     for step in 0..CHUNK {
                         let other = pool[(CHUNK + step) * pitch + i];
                         let (here, there) = (row * PITCH + step, step * PITCH + row);
-                        for_query += for_reads[here] * other;
-                        for_key += for_reads[there] * pool[step * pitch + i];
-                        for_key -= (for_errors[here] + for_errors[there]) * other;
+                        grad_query += grad_reads[here] * other;
+                        grad_key += grad_reads[there] * pool[step * pitch + i];
+                        grad_key -= (grad_errors[here] + grad_errors[there]) * other;
                     }
-                    along_query += for_query * pool[query + i];
-                    along_key += for_key * pool[of_key + i];
-                    read[element] = for_query;
-                    written[element] = for_key;
+                    along_query += grad_query * pool[query + i];
+                    along_key += grad_key * pool[of_key + i];
+                    read[element] = grad_query;
+                    written[element] = grad_key;
                 }
             }
             sync_cube();

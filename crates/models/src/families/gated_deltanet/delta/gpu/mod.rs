@@ -123,8 +123,8 @@ impl Operation<4> for DeltaRule {
         _wanted: [bool; 4],
     ) -> [Option<Array>; 4] {
         let (lengths, saved) = (&saved[0], &saved[1]);
-        let for_v = gpu.empty(v.len());
-        let (into, [for_q, for_k, for_gates], [_, k_at, gates_at]) = gpu.empty_parts([q, k, gates].map(Array::len));
+        let grad_v = gpu.empty(v.len());
+        let (into, [grad_q, grad_k, grad_gates], [_, k_at, gates_at]) = gpu.empty_parts([q, k, gates].map(Array::len));
         if v.len() > 0 {
             // Gradients of the corrections, then of the states.
             let adjoint = gpu.empty(saved.len());
@@ -137,7 +137,7 @@ impl Operation<4> for DeltaRule {
                 gates.arg(),
                 lengths.arg(),
                 gradient.arg(),
-                for_v.arg(),
+                grad_v.arg(),
                 adjoint.arg(),
                 self.shape.lengths.len(),
                 self.shape.time,
@@ -162,6 +162,6 @@ impl Operation<4> for DeltaRule {
                 self.sizes(),
             );
         }
-        [for_q, for_k, for_v, for_gates].map(Some)
+        [grad_q, grad_k, grad_v, grad_gates].map(Some)
     }
 }

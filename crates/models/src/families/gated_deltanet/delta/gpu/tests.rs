@@ -37,8 +37,8 @@ fn what_is_padded_does_not_count_on_a_gpu() {
     let operands = case.operands(&device).map(|operand| operand.autodiff().require_grad());
     let answers = case.answers(operands.clone()).remove(0);
     let gradients = answers.clone().sum().backward();
-    let slopes = operands.map(|operand| operand.grad(&gradients).unwrap());
-    for array in slopes.iter().chain([&answers.inner()]) {
+    let grads = operands.map(|operand| operand.grad(&gradients).unwrap());
+    for array in grads.iter().chain([&answers.inner()]) {
         let width = array.dims()[1];
         let values = values(array);
         assert!(values[3 * width..20 * width].iter().all(|&value| value == 0.0));

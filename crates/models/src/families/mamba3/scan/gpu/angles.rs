@@ -34,15 +34,15 @@ pub(super) fn find(gpu: &Gpu, [raw, dt_bias, lengths]: [&Array; 3], batch: Batch
     (rates, turns)
 }
 
-/// Sums `slopes` [rows, heads, angles] over each step and all later ones, in place: an angle's step moves all angles after it.
-pub(super) fn sum_back(gpu: &Gpu, slopes: &Array, lengths: &Array, batch: Batch, plan: Plan) {
+/// Sums `grads` [rows, heads, angles] over each step and all later ones, in place: an angle's step moves all angles after it.
+pub(super) fn sum_back(gpu: &Gpu, grads: &Array, lengths: &Array, batch: Batch, plan: Plan) {
     let angles = plan.state / 4;
     let count = batch.games * plan.heads * angles;
-    sum_slopes::launch(
+    sum_grads::launch(
         gpu.client(),
         cubes_of(count),
         CubeDim::new_1d(THREADS),
-        slopes.arg(),
+        grads.arg(),
         lengths.arg(),
         count as u32,
         batch.time as u32,
@@ -109,7 +109,7 @@ pub(super) fn amount(x: f32) -> f32 {
 }
 
 #[cube(launch)]
-fn sum_slopes(slopes: &mut [f32], lengths: &[u32], count: u32, time: u32, #[comptime] width: usize) {
+fn sum_grads(grads: &mut [f32], lengths: &[u32], count: u32, time: u32, #[comptime] width: usize) {
     if ABSOLUTE_POS < count as usize {
         let game = ABSOLUTE_POS / width;
         let column = ABSOLUTE_POS % width;
@@ -119,10 +119,10 @@ fn sum_slopes(slopes: &mut [f32], lengths: &[u32], count: u32, time: u32, #[comp
         while left > 0 {
             left -= 1;
             let at = (game * time as usize + left) * width + column;
-            let (sum, rest) = two_sum(high, slopes[at]);
+            let (sum, rest) = two_sum(high, grads[at]);
             high = sum;
             low += rest;
-            slopes[at] = high + low;
+            grads[at] = high + low;
         }
     }
 }

@@ -97,7 +97,7 @@ impl Scan {
         let [keys, queries, x, _, _, _, _, mimo_x, _] = inputs;
         let (plan, rows, halves) = (self.plan(), self.batch().rows(), self.widths.pairing == Pairing::Halves);
         let threads = CubeDim::new_1d(THREADS);
-        let slopes = gpu.empty(rows * plan.heads * self.widths.angles());
+        let grads = gpu.empty(rows * plan.heads * self.widths.angles());
         let count = rows * plan.heads * (plan.state / 2);
         rows::rotate_back::launch(
             gpu.client(),
@@ -107,13 +107,13 @@ impl Scan {
             turns.arg(),
             lengths.arg(),
             found.arg(),
-            slopes.arg(),
+            grads.arg(),
             count as u32,
             self.time as u32,
             plan,
             halves,
         );
-        let [for_keys, for_queries, for_x] = [keys, queries, x].map(|input| gpu.empty(input.len()));
+        let [grad_keys, grad_queries, grad_x] = [keys, queries, x].map(|input| gpu.empty(input.len()));
         rows::part_back::launch(
             gpu.client(),
             cubes_of(2 * keys.len() + x.len()),
@@ -122,15 +122,15 @@ impl Scan {
             mimo_x.arg(),
             lengths.arg(),
             found.arg(),
-            for_keys.arg(),
-            for_queries.arg(),
-            for_x.arg(),
+            grad_keys.arg(),
+            grad_queries.arg(),
+            grad_x.arg(),
             keys.len() as u32,
             x.len() as u32,
             self.time as u32,
             plan,
         );
-        ([for_keys, for_queries, for_x], slopes)
+        ([grad_keys, grad_queries, grad_x], grads)
     }
 }
 
@@ -158,28 +158,38 @@ impl Operation<9> for Scan {
         let (batch, plan, lengths) = (self.batch(), self.plan(), gpu.lengths(&self.lengths));
         let packed = self.pack(gpu, inputs, turns, &lengths);
         let (found, found_rates) = backward(gpu, [&packed, rates, skip, &lengths, states, gradient], batch, plan);
-        let ([for_keys, for_queries, for_x], slopes) = self.unpack(gpu, inputs, [&packed, turns, &lengths, &found]);
-        angles::sum_back(gpu, &slopes, &lengths, batch, plan);
-        let for_raw = rates::backward(gpu, [raw, dt_bias, &lengths, &found_rates, &slopes, &found], batch, plan);
+        let ([grad_keys, grad_queries, grad_x], grads) = self.unpack(gpu, inputs, [&packed, turns, &lengths, &found]);
+        angles::sum_back(gpu, &grads, &lengths, batch, plan);
+        let grad_raw = rates::backward(gpu, [raw, dt_bias, &lengths, &found_rates, &grads, &found], batch, plan);
 
         let totals = sum_over_rows(gpu, &found, batch.rows(), plan.heads * plan.gradients());
         let parameters = [key_bias, query_bias, mimo_x, dt_bias, skip];
-        let [for_key_bias, for_query_bias, for_mimo_x, for_dt_bias, for_skip] =
+        let [grad_key_bias, grad_query_bias, grad_mimo_x, grad_dt_bias, grad_skip] =
             parameters.map(|input| gpu.empty(input.len()));
         sums::split_totals::launch(
             gpu.client(),
             cubes_of(totals.len()),
             CubeDim::new_1d(THREADS),
             totals.arg(),
-            for_key_bias.arg(),
-            for_query_bias.arg(),
-            for_mimo_x.arg(),
-            for_dt_bias.arg(),
-            for_skip.arg(),
+            grad_key_bias.arg(),
+            grad_query_bias.arg(),
+            grad_mimo_x.arg(),
+            grad_dt_bias.arg(),
+            grad_skip.arg(),
             totals.len() as u32,
             plan,
         );
-        [for_keys, for_queries, for_x, for_raw, for_dt_bias, for_key_bias, for_query_bias, for_mimo_x, for_skip]
-            .map(Some)
+        [
+            grad_keys,
+            grad_queries,
+            grad_x,
+            grad_raw,
+            grad_dt_bias,
+            grad_key_bias,
+            grad_query_bias,
+            grad_mimo_x,
+            grad_skip,
+        ]
+        .map(Some)
     }
 }

@@ -12,15 +12,15 @@ use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS};
 pub(super) const SUMMED: usize = 2;
 
 /// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, at the end of `found` [rows, heads,
-/// plan.gradients()]. `of_rates` are those of the rates, [rows, heads, tiles, 4], and `slopes` those of the steps of the angles,
+/// plan.gradients()]. `of_rates` are those of the rates, [rows, heads, tiles, 4], and `grads` those of the steps of the angles,
 /// [rows, heads, angles].
 pub(super) fn backward(
     gpu: &Gpu,
-    [raw, dt_bias, lengths, of_rates, slopes, found]: [&Array; 6],
+    [raw, dt_bias, lengths, of_rates, grads, found]: [&Array; 6],
     batch: Batch,
     plan: Plan,
 ) -> Array {
-    let for_raw = gpu.empty(raw.len());
+    let grad_raw = gpu.empty(raw.len());
     through_projection::launch(
         gpu.client(),
         cubes_of(batch.rows() * (plan.heads + plan.state / 4)),
@@ -29,14 +29,14 @@ pub(super) fn backward(
         dt_bias.arg(),
         lengths.arg(),
         of_rates.arg(),
-        slopes.arg(),
-        for_raw.arg(),
+        grads.arg(),
+        grad_raw.arg(),
         found.arg(),
         batch.rows() as u32,
         batch.time as u32,
         plan,
     );
-    for_raw
+    grad_raw
 }
 
 /// A row and head a thread: the columns of step sizes, decays and shares. Then a row and angle a thread: those of the angles'
@@ -48,8 +48,8 @@ fn through_projection(
     dt_bias: &[f32],
     lengths: &[u32],
     of_rates: &[f32],
-    slopes: &[f32],
-    for_raw: &mut [f32],
+    grads: &[f32],
+    grad_raw: &mut [f32],
     found: &mut [f32],
     rows: u32,
     time: u32,
@@ -63,46 +63,46 @@ fn through_projection(
         let head = ABSOLUTE_POS % heads;
         let at = row * columns + head;
         let t = row % (time as usize);
-        let mut for_dt = 0.0f32;
-        let mut for_amount = 0.0f32;
-        let mut for_share = 0.0f32;
-        let mut for_skip = 0.0f32;
+        let mut grad_dt = 0.0f32;
+        let mut grad_amount = 0.0f32;
+        let mut grad_share = 0.0f32;
+        let mut grad_skip = 0.0f32;
         if t < lengths[row / time as usize] as usize {
             let x = raw[at] + dt_bias[head];
             let size = softplus(x);
             let amount = amount(raw[at + heads]);
             let share = sigmoid(raw[at + 2 * heads]);
-            let mut for_decay = 0.0f32;
+            let mut grad_decay = 0.0f32;
             let mut both = 0.0f32;
             // The step before weighs more for later steps by this step's (1 - τ)Δ.
             let mut before = 0.0f32;
             for tile in 0..tiles {
                 let of = (ABSOLUTE_POS * tiles + tile) * RATE_GRADIENTS;
-                for_decay += of_rates[of];
+                grad_decay += of_rates[of];
                 both += of_rates[of + 1] + of_rates[of + 2];
-                for_skip += of_rates[of + 3];
+                grad_skip += of_rates[of + 3];
                 if t > 0 {
                     before += of_rates[of - comptime!(heads * tiles * RATE_GRADIENTS) + 2];
                 }
             }
-            let mut for_size = both * share + before * (1.0f32 - share) + for_decay * amount;
+            let mut grad_size = both * share + before * (1.0f32 - share) + grad_decay * amount;
             for angle in 0..angles {
                 let speed = std::f32::consts::PI * tanh(raw[row * columns + 3 * heads + angle]);
-                for_size += slopes[ABSOLUTE_POS * angles + angle] * speed;
+                grad_size += grads[ABSOLUTE_POS * angles + angle] * speed;
             }
-            // The slope of softplus is the logistic function.
-            for_dt = for_size * sigmoid(x);
+            // The derivative of softplus is the logistic function.
+            grad_dt = grad_size * sigmoid(x);
             if amount < -LEAST_DECAY {
-                for_amount = -for_decay * size * sigmoid(raw[at + heads]);
+                grad_amount = -grad_decay * size * sigmoid(raw[at + heads]);
             }
-            for_share = (both - before) * size * share * (1.0f32 - share);
+            grad_share = (both - before) * size * share * (1.0f32 - share);
         }
-        for_raw[at] = for_dt;
-        for_raw[at + heads] = for_amount;
-        for_raw[at + 2 * heads] = for_share;
+        grad_raw[at] = grad_dt;
+        grad_raw[at + heads] = grad_amount;
+        grad_raw[at + 2 * heads] = grad_share;
         let sums = (ABSOLUTE_POS + 1) * comptime!(plan.gradients()) - SUMMED;
-        found[sums] = for_dt;
-        found[sums + 1] = for_skip;
+        found[sums] = grad_dt;
+        found[sums + 1] = grad_skip;
     } else if ABSOLUTE_POS < of_heads + rows as usize * angles {
         let row = (ABSOLUTE_POS - of_heads) / angles;
         let angle = (ABSOLUTE_POS - of_heads) % angles;
@@ -111,11 +111,11 @@ fn through_projection(
         if row % (time as usize) < lengths[row / time as usize] as usize {
             for head in 0..heads {
                 let size = softplus(raw[at + head] + dt_bias[head]);
-                sum += slopes[(row * heads + head) * angles + angle] * size;
+                sum += grads[(row * heads + head) * angles + angle] * size;
             }
             let tanh = tanh(raw[at + 3 * heads + angle]);
             sum *= std::f32::consts::PI * (1.0f32 - tanh * tanh);
         }
-        for_raw[at + 3 * heads + angle] = sum;
+        grad_raw[at + 3 * heads + angle] = sum;
     }
 }

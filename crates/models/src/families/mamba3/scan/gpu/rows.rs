@@ -92,7 +92,7 @@ pub(super) fn rotate_back(
     turns: &[f32],
     lengths: &[u32],
     found: &mut [f32],
-    slopes: &mut [f32],
+    grads: &mut [f32],
     count: u32,
     time: u32,
     #[comptime] plan: Plan,
@@ -116,7 +116,7 @@ pub(super) fn rotate_back(
         }
         let gradients = (row * heads + head) * comptime!(plan.gradients()) + comptime!(plan.key_gradients(0));
         let turned = row * comptime!(plan.row) + head * comptime!(plan.next_keys);
-        let mut slope = 0.0f32;
+        let mut grad = 0.0f32;
         // Keys of all ranks, then queries.
         for which in 0..comptime!(2 * ranks) {
             let mut x = 0.0f32;
@@ -130,7 +130,7 @@ pub(super) fn rotate_back(
                 if pair < angles {
                     // In packed rows queries come first.
                     let at = turned + (which + ranks) % comptime!(2 * ranks) * state;
-                    slope += y * packed[at + first] - x * packed[at + second];
+                    grad += y * packed[at + first] - x * packed[at + second];
                     let back = x * cosine + y * sine;
                     y = y * cosine - x * sine;
                     x = back;
@@ -140,7 +140,7 @@ pub(super) fn rotate_back(
             found[gradients + which * state + second] = y;
         }
         if pair < angles {
-            slopes[of_turn / 2] = slope;
+            grads[of_turn / 2] = grad;
         }
     }
 }
@@ -154,9 +154,9 @@ pub(super) fn part_back(
     mimo_x: &[f32],
     lengths: &[u32],
     found: &mut [f32],
-    for_keys: &mut [f32],
-    for_queries: &mut [f32],
-    for_x: &mut [f32],
+    grad_keys: &mut [f32],
+    grad_queries: &mut [f32],
+    grad_x: &mut [f32],
     keys: u32,
     count: u32,
     time: u32,
@@ -165,9 +165,9 @@ pub(super) fn part_back(
     let (heads, width) = comptime!((plan.heads, plan.width));
     let (keys, count) = (keys as usize, count as usize);
     if ABSOLUTE_POS < keys {
-        for_keys[ABSOLUTE_POS] = sum_heads(&*found, ABSOLUTE_POS, false.runtime(), plan);
+        grad_keys[ABSOLUTE_POS] = sum_heads(&*found, ABSOLUTE_POS, false.runtime(), plan);
     } else if ABSOLUTE_POS < 2 * keys {
-        for_queries[ABSOLUTE_POS - keys] = sum_heads(&*found, ABSOLUTE_POS - keys, true.runtime(), plan);
+        grad_queries[ABSOLUTE_POS - keys] = sum_heads(&*found, ABSOLUTE_POS - keys, true.runtime(), plan);
     } else if ABSOLUTE_POS < 2 * keys + count {
         let of_x = ABSOLUTE_POS - 2 * keys;
         let row = of_x / comptime!(heads * width);
@@ -177,13 +177,13 @@ pub(super) fn part_back(
         let mut sum = 0.0f32;
         for rank in 0..comptime!(plan.ranks) {
             let at = (row * heads + head) * comptime!(plan.gradients()) + rank * width + p;
-            let mut for_scale = 0.0f32;
+            let mut grad_scale = 0.0f32;
             if is_real {
                 sum += found[at] * mimo_x[(head * comptime!(plan.ranks) + rank) * width + p];
-                for_scale = found[at] * x[of_x];
+                grad_scale = found[at] * x[of_x];
             }
-            found[at] = for_scale;
+            found[at] = grad_scale;
         }
-        for_x[of_x] = sum;
+        grad_x[of_x] = sum;
     }
 }

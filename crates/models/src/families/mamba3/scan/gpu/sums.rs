@@ -25,11 +25,11 @@ pub(super) fn sum_heads(found: &[f32], at: usize, is_query: bool, #[comptime] pl
 #[allow(clippy::too_many_arguments)]
 pub(super) fn split_totals(
     totals: &[f32],
-    for_key_bias: &mut [f32],
-    for_query_bias: &mut [f32],
-    for_mimo_x: &mut [f32],
-    for_dt_bias: &mut [f32],
-    for_skip: &mut [f32],
+    grad_key_bias: &mut [f32],
+    grad_query_bias: &mut [f32],
+    grad_mimo_x: &mut [f32],
+    grad_dt_bias: &mut [f32],
+    grad_skip: &mut [f32],
     count: u32,
     #[comptime] plan: Plan,
 ) {
@@ -40,15 +40,15 @@ pub(super) fn split_totals(
         let at = ABSOLUTE_POS % comptime!(plan.gradients());
         let value = totals[ABSOLUTE_POS];
         if at < values {
-            for_mimo_x[head * values + at] = value;
+            grad_mimo_x[head * values + at] = value;
         } else if at < comptime!(values + keys) {
-            for_key_bias[head * keys + at - values] = value;
+            grad_key_bias[head * keys + at - values] = value;
         } else if at < comptime!(values + 2 * keys) {
-            for_query_bias[head * keys + at - comptime!(values + keys)] = value;
+            grad_query_bias[head * keys + at - comptime!(values + keys)] = value;
         } else if at == summed {
-            for_dt_bias[head] = value;
+            grad_dt_bias[head] = value;
         } else if at > summed {
-            for_skip[head] = value;
+            grad_skip[head] = value;
         }
     }
 }

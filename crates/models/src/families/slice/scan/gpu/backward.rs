@@ -2,8 +2,8 @@
 
 use cubecl::prelude::*;
 
-/// λ_t = g_t + (I + A_{t+1})ᵀ λ_{t+1} is the gradient of c_t, and λ_t y_{t-1}ᵀ that of A_t. `for_init` [games, width] has the
-/// slopes of `init` of each game.
+/// λ_t = g_t + (I + A_{t+1})ᵀ λ_{t+1} is the gradient of c_t, and λ_t y_{t-1}ᵀ that of A_t. `grad_init` [games, width] has the
+/// gradients of `init` of each game.
 #[allow(clippy::too_many_arguments)]
 #[cube(launch)]
 pub fn run(
@@ -12,9 +12,9 @@ pub fn run(
     states: &[f32],
     gradient: &[f32],
     lengths: &[u32],
-    for_init: &mut [f32],
-    for_transitions: &mut [f32],
-    for_inputs: &mut [f32],
+    grad_init: &mut [f32],
+    grad_transitions: &mut [f32],
+    grad_inputs: &mut [f32],
     games: u32,
     time: u32,
     width: u32,
@@ -28,8 +28,8 @@ pub fn run(
     if game < games as usize {
         let is_inside = channel < width;
         let steps = lengths[game] as usize;
-        // Slopes of a step and the next: threads write the one while others still read the other.
-        let mut slopes = Shared::<[f32]>::new_slice(2 * channels);
+        // Gradients of a step and the next: threads write the one while others still read the other.
+        let mut grads = Shared::<[f32]>::new_slice(2 * channels);
         let (first, j) = (unit / block * block, unit % block);
         let mut earlier = 0.0f32;
         for step in 0..steps {
@@ -38,29 +38,29 @@ pub fn run(
             let of_step = t % 2 * channels;
             if is_inside {
                 earlier += gradient[at];
-                slopes[of_step + unit] = earlier;
-                for_inputs[at] = earlier;
+                grads[of_step + unit] = earlier;
+                grad_inputs[at] = earlier;
             }
             sync_cube();
             if is_inside {
                 let before = if t == 0 { init[channel] } else { states[at - width] };
                 #[unroll]
                 for i in 0..block {
-                    let slope = slopes[of_step + first + i];
+                    let grad = grads[of_step + first + i];
                     let a = (at - j + i) * block + j;
-                    for_transitions[a] = slope * before;
-                    earlier += slope * transitions[a];
+                    grad_transitions[a] = grad * before;
+                    earlier += grad * transitions[a];
                 }
             }
         }
         if is_inside {
-            for_init[game * width + channel] = earlier;
+            grad_init[game * width + channel] = earlier;
             for t in steps..time {
                 let at = (game * time + t) * width + channel;
-                for_inputs[at] = 0.0f32;
+                grad_inputs[at] = 0.0f32;
                 #[unroll]
                 for i in 0..block {
-                    for_transitions[(at - j + i) * block + j] = 0.0f32;
+                    grad_transitions[(at - j + i) * block + j] = 0.0f32;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The recurrence on a GPU: one launch forward, and one backward besides the sum of the slopes of `init` over games.
+//! The recurrence on a GPU: one launch forward, and one backward besides the sum of the gradients of `init` over games.
 //!
 //! A cube has some neighbouring blocks of one game and goes from step to step; all games and blocks are computed at once.
 
@@ -67,7 +67,7 @@ impl Operation<3> for Scan {
         _wanted: [bool; 3],
     ) -> [Option<Array>; 3] {
         let [games, time, width] = self.sizes();
-        let (for_init, for_a, for_c) =
+        let (grad_init, grad_a, grad_c) =
             (gpu.empty((games * width) as usize), gpu.empty(a.len()), gpu.empty(gradient.len()));
         let channels = self.channels();
         let lengths = gpu.lengths(&self.shape.lengths);
@@ -80,16 +80,16 @@ impl Operation<3> for Scan {
             saved[0].arg(),
             gradient.arg(),
             lengths.arg(),
-            for_init.arg(),
-            for_a.arg(),
-            for_c.arg(),
+            grad_init.arg(),
+            grad_a.arg(),
+            grad_c.arg(),
             games,
             time,
             width,
             self.shape.block,
             channels,
         );
-        let for_init = sum_over_rows(gpu, &for_init, games as usize, width as usize);
-        [Some(for_init), Some(for_a), Some(for_c)]
+        let grad_init = sum_over_rows(gpu, &grad_init, games as usize, width as usize);
+        [Some(grad_init), Some(grad_a), Some(grad_c)]
     }
 }

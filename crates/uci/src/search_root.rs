@@ -8,13 +8,13 @@ use shakmaty_uci::UciMessage;
 
 /// A position of chess by its rules, with a legal move. Others never reach an engine: some crash it.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct SearchRoot {
     position: Chess,
     /// The command, such as `position startpos moves e2e4`.
     command: String,
 }
 
-impl Question {
+impl SearchRoot {
     /// A position by itself. Its FEN has an en passant square only where that capture is legal, as python-chess writes it.
     ///
     /// # Errors
@@ -38,11 +38,11 @@ impl Question {
     }
 
     fn new(position: Chess, command: UciMessage) -> Result<Self, Failure> {
-        let question = Question { position, command: command.to_string() };
-        if question.position.legal_moves().is_empty() {
-            return Err(Failure::input(format!("there is no legal move in the position `{}`", question.fen())));
+        let root = SearchRoot { position, command: command.to_string() };
+        if root.position.legal_moves().is_empty() {
+            return Err(Failure::input(format!("there is no legal move in the position `{}`", root.fen())));
         }
-        Ok(question)
+        Ok(root)
     }
 
     /// The position of the query.
@@ -76,25 +76,25 @@ mod tests {
             ("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1", "-"),
             ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "e3"),
         ] {
-            let question = Question::position(&position(square)).unwrap();
-            assert_eq!(question.command(), format!("position fen {}", question.fen()));
-            assert_eq!(question.fen().split(' ').nth(3), Some(field));
+            let root = SearchRoot::position(&position(square)).unwrap();
+            assert_eq!(root.command(), format!("position fen {}", root.fen()));
+            assert_eq!(root.fen().split(' ').nth(3), Some(field));
         }
     }
 
     #[test]
     fn games_are_told_by_their_moves() {
         let moves: Vec<UciMove> = ["e2e4", "e7e5"].map(|word| word.parse().unwrap()).into();
-        assert_eq!(Question::game(&moves).unwrap().command(), "position startpos moves e2e4 e7e5");
-        assert_eq!(Question::game(&[]).unwrap().command(), "position startpos");
-        let wrong = Question::game(&[moves[0], moves[0]]).unwrap_err();
+        assert_eq!(SearchRoot::game(&moves).unwrap().command(), "position startpos moves e2e4 e7e5");
+        assert_eq!(SearchRoot::game(&[]).unwrap().command(), "position startpos");
+        let wrong = SearchRoot::game(&[moves[0], moves[0]]).unwrap_err();
         assert_eq!(wrong.message, "move 2 of the game, `e2e4`, is illegal");
     }
 
     #[test]
     fn nobody_is_asked_at_the_end_of_a_game() {
         for end in ["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"] {
-            let failure = Question::position(&position(end)).unwrap_err();
+            let failure = SearchRoot::position(&position(end)).unwrap_err();
             assert_eq!(failure.message, format!("there is no legal move in the position `{end}`"));
         }
     }
