@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_contract::{Label, RewardRequest, RewardServer, Value as Given};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, EvaluationsWriter, Line, Score, Source};
@@ -177,7 +177,8 @@ fn grade(folder: &Path, items: &[Item], count: usize, response: impl Fn(usize, u
     let items = items_file(folder, items, count);
     let answers = |number: usize| {
         let (name, path) = (format!("run{number}"), folder.join(format!("run{number}")));
-        let mut writer = AnswersWriter::create(&path, &Run { name, ..Run::default() }).expect("room");
+        let mut writer =
+            AnswersWriter::create(&path, &PlayerSettings { name, ..PlayerSettings::default() }).expect("room");
         for at in 0..count {
             let response = Some(response(number, at));
             writer.push(Answer { task_id: id(at), response, ..Answer::default() }).expect("room");

@@ -6,7 +6,7 @@ use crate::hints;
 use crate::output::print_note;
 use cwm_core::{Error, escape_controls, nearest};
 use cwm_pipeline::plan::Plan;
-use cwm_project::site::Site;
+use cwm_project::config::ProjectConfig;
 use cwm_store::Store;
 
 /// Opens the store that the command line names, else that of `cwm.toml`, else the one beside the pipeline. The pipeline is not
@@ -20,8 +20,8 @@ pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Er
         return Ok(Store::at(root)?);
     }
     let file = pipeline_file(file)?;
-    let site = Site::of(&file, &cwm_remote::Kinds)?;
-    Ok(Store::at(&store_folder(None, &site, file.parent().unwrap_or(Path::new("."))))?)
+    let config = ProjectConfig::of(&file, &cwm_remote::Kinds)?;
+    Ok(Store::at(&store_folder(None, &config, file.parent().unwrap_or(Path::new("."))))?)
 }
 
 /// Opens a store as [`open_store`] does, and requires that it exists if the command line names it: a mistyped name must not pass
@@ -46,8 +46,8 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
 }
 
 /// Returns the folder of the store: that of the command line, else of `cwm.toml`, else `artifacts` beside the pipeline.
-pub fn store_folder(store: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
-    store.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
+pub fn store_folder(store: Option<&Path>, config: &ProjectConfig, folder: &Path) -> PathBuf {
+    store.or(config.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
 }
 
 /// Returns a hint that names the pipeline with the name most like that of `file`, in its folder or in `pipelines/` there.

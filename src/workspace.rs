@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::output::{print_note, print_warnings};
 use cwm_contract::Label;
 use cwm_core::{Error, list_some, shell_quote};
-use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunInputs, output_of};
+use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunContext, output_of};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::AcceptedChanges;
+use cwm_project::config::{ExecutorKind, JobStore, ProjectConfig};
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
 use cwm_project::runs;
-use cwm_project::site::{ExecutorKind, JobStore, Site};
 use cwm_store::{ActionRecord, DigestCache, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
 
 use crate::cli::PipelineArguments;
@@ -26,17 +26,17 @@ pub struct Workspace {
     /// The plan of the pipeline file.
     pub plan: Plan,
     /// The settings of `cwm.toml`.
-    pub site: Site,
+    pub config: ProjectConfig,
     /// The store of results.
     pub store: Store,
     /// The digests of external files.
-    pub files: DigestCache,
+    pub digests: DigestCache,
     /// The lock file of the run with these values of `--set`, else that of the nearest run.
-    pub locked: LockFile,
+    pub lock_file: LockFile,
     /// The pinned downloads.
     pub pins: Pins,
     /// The accepted changes of code.
-    pub accepted: AcceptedChanges,
+    pub accepted_changes: AcceptedChanges,
     skipped_records: Option<SkippedRecordsWarning>,
 }
 
@@ -65,18 +65,18 @@ impl Workspace {
         }
         plan.name_descriptors();
         let pins = Pins::for_pipeline(&plan.file)?;
-        let site = Site::of(&file, &cwm_remote::Kinds)?;
-        let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
-        let files = DigestCache::of_store(&store);
-        let locked = runs::nearest(&plan.file, &plan.sets)?;
-        let accepted = AcceptedChanges::for_pipeline(&plan.file)?;
-        Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
+        let config = ProjectConfig::of(&file, &cwm_remote::Kinds)?;
+        let store = Store::at(&store_folder(store, &config, &plan.folder))?.with_record_cache();
+        let digests = DigestCache::of_store(&store);
+        let lock_file = runs::nearest(&plan.file, &plan.sets)?;
+        let accepted_changes = AcceptedChanges::for_pipeline(&plan.file)?;
+        Ok(Workspace { plan, config, store, digests, lock_file, pins, accepted_changes, skipped_records: None })
     }
 
     /// Prints warnings about damaged lines of the lock file and of the accepted changes.
     pub fn warn_about_lock_files(&self) {
-        print_warnings(fold_problems(self.locked.problems()));
-        print_warnings(fold_problems(self.accepted.problems()));
+        print_warnings(fold_problems(self.lock_file.problems()));
+        print_warnings(fold_problems(self.accepted_changes.problems()));
     }
 
     /// Opens a workspace for a command that only reads: damaged records are skipped with a warning.
@@ -97,13 +97,13 @@ impl Workspace {
 
     /// Returns true if the lock file is that of the run with exactly these values of `--set`.
     pub fn has_own_lock(&self) -> bool {
-        self.locked.exists() && self.locked.path() == runs::lock_path(&self.plan.file, &self.plan.sets)
+        self.lock_file.exists() && self.lock_file.path() == runs::lock_path(&self.plan.file, &self.plan.sets)
     }
 
     /// Prints which run the results are compared with, if it is not the one with exactly these values of `--set`.
     pub fn print_compared_run(&self) {
-        if self.locked.exists() && !self.has_own_lock() {
-            let compared = self.locked.run().map(|run| run.set).unwrap_or_default();
+        if self.lock_file.exists() && !self.has_own_lock() {
+            let compared = self.lock_file.run().map(|run| run.set).unwrap_or_default();
             let (own, compared) = (with_sets(&self.plan.sets), with_sets(&compared));
             print_note(&format!("note: there was no run {own} yet; the comparison is with the one {compared}"));
         }
@@ -114,16 +114,16 @@ impl Workspace {
         self.plan.cells.iter().map(|cell| cell.label.clone()).collect()
     }
 
-    /// Returns the inputs of a run.
-    pub fn inputs(&self) -> RunInputs<'_> {
-        let Workspace { plan, store, files, locked, pins, accepted, .. } = self;
-        RunInputs { plan, store, files, locked, pins, accepted }
+    /// Returns what a run works on.
+    pub fn context(&self) -> RunContext<'_> {
+        let Workspace { plan, store, digests, lock_file, pins, accepted_changes, .. } = self;
+        RunContext { plan, store, digests, lock_file, pins, accepted_changes }
     }
 
     /// Looks up the result of every cell.
     pub fn cache_status(&self) -> Result<CacheStatus, Error> {
-        let cache_status = CacheStatus::query(self.inputs())?;
-        self.files.save();
+        let cache_status = CacheStatus::query(self.context())?;
+        self.digests.save();
         self.store.save_record_cache();
         Ok(cache_status)
     }
@@ -137,8 +137,8 @@ impl Workspace {
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
     pub fn predictions(&self, cache_status: &CacheStatus) -> Result<Vec<CellPrediction>, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
-        let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
-        cwm_engine::predict(self.inputs(), cache_status, &all, &BTreeSet::new(), fetches)
+        let fetches = self.config.executor == ExecutorKind::Slurm && self.config.slurm.store == JobStore::Remote;
+        cwm_engine::predict(self.context(), cache_status, &all, &BTreeSet::new(), fetches)
     }
 
     /// Returns the one cell that `text` names.
@@ -173,9 +173,9 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::result`] and [`Workspace::complete_output`].
-    pub fn stored_output(&self, text: &str, index: usize, port: &str) -> Result<(OutputRecord, PathBuf), Error> {
+    pub fn stored_output(&self, text: &str, index: usize, output_name: &str) -> Result<(OutputRecord, PathBuf), Error> {
         let cache_status = self.cache_status()?;
-        let (output, path) = self.complete_output(self.result(text, &cache_status, index)?, port)?;
+        let (output, path) = self.complete_output(self.result(text, &cache_status, index)?, output_name)?;
         Ok((output.clone(), path))
     }
 
@@ -189,7 +189,7 @@ impl Workspace {
             self.plan.ancestors(&[index]).into_iter().filter(|cell| cache_status.record(*cell).is_none());
         let failed = unfinished.find(|cell| has_failed(*cell));
         // Without a lock file of its own, the run is compared with another one.
-        let is_older = self.has_own_lock() && matches!(self.inputs().previous_record(label), Ok(Some(_)));
+        let is_older = self.has_own_lock() && matches!(self.context().previous_record(label), Ok(Some(_)));
         let reason = match failed {
             Some(cell) if cell == index => "; its last attempt failed or was stopped".to_owned(),
             Some(cell) => format!("; {}, on which it depends, failed or was stopped", self.plan.cells[cell].label),
@@ -210,7 +210,7 @@ impl Workspace {
         // The pipeline may have been edited since, so the result is looked up.
         let find = |sets: &SetValues| {
             let plan = plan::load(&self.plan.file, &Vec::from_iter(sets.clone()), &crate::registry::built_in()).ok()?;
-            let found = CacheStatus::query(RunInputs { plan: &plan, ..self.inputs() }).ok()?;
+            let found = CacheStatus::query(RunContext { plan: &plan, ..self.context() }).ok()?;
             found.record(plan.cells.iter().position(|cell| cell.label == *label)?).map(|record| record.key)
         };
         // The last run first.
@@ -231,7 +231,7 @@ impl Workspace {
     /// The lock of the cell's key cannot be read.
     pub fn last_log(&self, cache_status: &CacheStatus, index: usize) -> Result<Option<(PathBuf, &'static str)>, Error> {
         let Some(key) = cache_status.key(index) else { return Ok(None) };
-        let log = self.store.work(&key).log();
+        let log = self.store.work_folder(&key).log();
         if log.exists() {
             let is_running = self.store.lock_owner(&key)?.is_some();
             return Ok(Some((log, if is_running { "running" } else { "failed" })));
@@ -248,27 +248,27 @@ impl Workspace {
     pub fn complete_output<'r>(
         &self,
         record: &'r ActionRecord,
-        port: &str,
+        output_name: &str,
     ) -> Result<(&'r OutputRecord, PathBuf), Error> {
-        let output = output_of(record, port)?;
-        let mut missing = self.store.missing_or_damaged(record, &self.files)?;
-        missing.retain(|missing| missing.output == port);
+        let output = output_of(record, output_name)?;
+        let mut missing = self.store.missing_or_damaged(record, &self.digests)?;
+        missing.retain(|missing| missing.output == output_name);
         if missing.is_empty() {
-            return Ok((output, self.store.path_of(output, &self.files)?));
+            return Ok((output, self.store.path_of(output, &self.digests)?));
         }
-        let problem = format!("the files of {}.{port} {}", record.label, MissingContent::describe(&missing));
+        let problem = format!("the files of {}.{output_name} {}", record.label, MissingContent::describe(&missing));
         // What was evicted is no damage of the store.
         let is_damage = record.evicted.is_none() || missing.iter().any(|missing| missing.damage.is_some());
         let error = if is_damage { Error::store(problem) } else { Error::usage(problem) };
         Err(error.hint(rebuild_hint(record)))
     }
 
-    /// Returns the only one of the cells that `text` names; `port` is its end that names an output.
-    fn single_cell(&self, text: &str, cells: &[usize], port: &str) -> Result<usize, Error> {
+    /// Returns the only one of the cells that `text` names; `suffix` is its end that names an output.
+    fn single_cell(&self, text: &str, cells: &[usize], suffix: &str) -> Result<usize, Error> {
         if let [only] = cells {
             return Ok(*only);
         }
-        let name = |index: &usize| shell_quote(&format!("{}{port}", self.plan.cells[*index].label));
+        let name = |index: &usize| shell_quote(&format!("{}{suffix}", self.plan.cells[*index].label));
         let names = list_some(cells.iter().map(name), 8);
         Err(Error::usage(format!("`{text}` has {} cells", cells.len())).hint(format!("name one of them: {names}")))
     }
@@ -280,9 +280,9 @@ impl Workspace {
 
     /// Returns the only one of the outputs that `text` names.
     pub fn single_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
-        let port = outputs.first().map(|(_, port)| format!(".{port}")).filter(|port| text.ends_with(port.as_str()));
+        let suffix = outputs.first().map(|(_, name)| format!(".{name}")).filter(|end| text.ends_with(end.as_str()));
         let cells: Vec<usize> = outputs.iter().map(|(index, _)| *index).collect();
-        self.single_cell(text, &cells, &port.unwrap_or_default())?;
+        self.single_cell(text, &cells, &suffix.unwrap_or_default())?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use cwm_autoencoder::AutoencoderStage;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Stage, Value};
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 use cwm_linear_probe::LinearProbe;
 use cwm_models::tokens::Tokens;
@@ -44,7 +44,7 @@ fn main() {
     keeping();
     let python = peer::python();
     let folder = tempfile::tempdir().expect("a folder");
-    write_checkpoint(&folder.path().join("checkpoint"), Task::Moves, "gpt", "d128/l4", 1).expect("room");
+    write_checkpoint(&folder.path().join("checkpoint"), ModelTask::Moves, "gpt", "d128/l4", 1).expect("room");
     // Of another kind, so that no game has the id of another.
     dataset(folder.path(), "train", "uniform", GAMES);
     dataset(folder.path(), "test", "engine", 4);

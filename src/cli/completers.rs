@@ -76,9 +76,9 @@ pub fn outputs(word: &str) -> Candidates {
         for &cell in &stage.cells {
             let cell = &plan.cells[cell];
             let label = if stage.cells.len() == 1 { stage.name.clone() } else { cell.label.to_string() };
-            let ports =
+            let output_names =
                 cell.outputs.iter().map(|output| (format!("{label}.{}", output.name), output.format.to_string()));
-            all.extend(ports.filter(|(address, _)| word.contains('[') || !address.contains('[')));
+            all.extend(output_names.filter(|(address, _)| word.contains('[') || !address.contains('[')));
         }
     }
     all

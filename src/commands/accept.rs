@@ -71,7 +71,8 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     let cells = workspace.plan.select_all(&arguments.stages)?;
     let answer = if arguments.list {
-        AcceptOutput { changes: workspace.accepted.changes().map(Change::of).collect(), ..AcceptOutput::default() }
+        let changes = workspace.accepted_changes.changes().map(Change::of).collect();
+        AcceptOutput { changes, ..AcceptOutput::default() }
     } else if arguments.undo {
         undo(&workspace, &cells)?
     } else {
@@ -96,7 +97,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<AcceptOutput, Error> {
     for index in cells {
         let cell = &workspace.plan.cells[*index];
         let Some(code) = cell.code()? else { continue };
-        for entry in workspace.accepted.changes_leading_to(&cell.kind, &code) {
+        for entry in workspace.accepted_changes.changes_leading_to(&cell.kind, &code) {
             let change = changes.entry(entry.name()).or_insert_with(|| Change::of(entry));
             change.cells.push(cell.label.to_string());
         }
@@ -105,7 +106,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<AcceptOutput, Error> {
         return Err(Error::usage("no change up to the current code of these stages was accepted")
             .hint("`cwm accept --list` lists what was accepted"));
     }
-    workspace.accepted.save(Vec::new(), &changes.keys().cloned().collect::<Vec<_>>())?;
+    workspace.accepted_changes.save(Vec::new(), &changes.keys().cloned().collect::<Vec<_>>())?;
     Ok(AcceptOutput { changes: changes.into_values().collect(), ..AcceptOutput::default() })
 }
 
@@ -158,7 +159,7 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
                 probed: arguments.probed,
                 ..entry
             };
-            workspace.accepted.add(entry.clone());
+            workspace.accepted_changes.add(entry.clone());
             changes.push(Change { name, entry, cells });
         }
         if changes.len() == accepted_before {
@@ -182,7 +183,7 @@ fn accept(workspace: &mut Workspace, cells: &[usize], arguments: &AcceptArgument
             return Err(Error::usage(format!("there is nothing to accept: {up_to_date} up to date")));
         }
     }
-    workspace.accepted.save(changes.iter().map(|change| change.entry.clone()).collect(), &[])?;
+    workspace.accepted_changes.save(changes.iter().map(|change| change.entry.clone()).collect(), &[])?;
     Ok(AcceptOutput { changes, rejected, commands })
 }
 

@@ -20,39 +20,39 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Describes the outputs `ports` of `record`, the result of the cell `index` of the plan, and the outputs upstream of it
+    /// Describes the outputs `output_names` of `record`, the result of the cell `index` of the plan, and the outputs upstream of it
     /// that explain them.
     pub fn describe(
         workspace: &Workspace,
         cache_status: &CacheStatus,
         record: &ActionRecord,
-        ports: &[String],
+        output_names: &[String],
         index: Option<usize>,
         options: DescribeOptions,
     ) -> Self {
         let (mut outputs, mut upstream, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let Some(inspector) = crate::registry::inspector() else { return Contents::default() };
-        let mut describe = |record: &ActionRecord, port: &str, options| {
+        let mut describe = |record: &ActionRecord, name: &str, options| {
             let described = workspace
-                .complete_output(record, port)
+                .complete_output(record, name)
                 .and_then(|(output, path)| inspector.describe(&output.format, &path, options).map_err(store_error));
             described.unwrap_or_else(|error| {
                 errors.push(error);
                 None
             })
         };
-        for port in ports {
-            outputs.extend(describe(record, port, options).map(|description| (port.clone(), description)));
+        for name in output_names {
+            outputs.extend(describe(record, name, options).map(|description| (name.clone(), description)));
         }
-        let described = ports.iter().filter_map(|port| record.outputs.get(port));
+        let described = output_names.iter().filter_map(|name| record.outputs.get(name));
         let related: Vec<Format> = described.flat_map(|output| inspector.related_formats(&output.format)).collect();
         let ancestors = index.map(|index| workspace.plan.ancestors(&[index])).unwrap_or_default();
         for ancestor in ancestors.into_iter().filter(|ancestor| Some(*ancestor) != index) {
             let KeyStatus::Cached(above) = &cache_status.states[ancestor] else { continue };
-            for (port, _) in above.outputs.iter().filter(|(_, output)| related.contains(&output.format)) {
+            for (name, _) in above.outputs.iter().filter(|(_, output)| related.contains(&output.format)) {
                 let stage = workspace.plan.cells[ancestor].label.to_string();
-                let description = describe(above, port, DescribeOptions { examples: 0, ..options });
-                upstream.extend(description.map(|description| (stage, port.clone(), description)));
+                let description = describe(above, name, DescribeOptions { examples: 0, ..options });
+                upstream.extend(description.map(|description| (stage, name.clone(), description)));
             }
         }
         Contents { outputs, upstream, errors }
@@ -64,17 +64,17 @@ impl Contents {
         let block = |title: String, description: &Description| {
             format!("\n{title}\n{}", description.lines.iter().map(indented).collect::<String>())
         };
-        let outputs = self.outputs.iter().map(|(port, one)| block(format!("{label}.{port}"), one));
+        let outputs = self.outputs.iter().map(|(name, one)| block(format!("{label}.{name}"), one));
         let upstream = self.upstream.iter();
-        let upstream = upstream.map(|(stage, port, one)| block(format!("{stage}.{port}, upstream of it"), one));
+        let upstream = upstream.map(|(stage, name, one)| block(format!("{stage}.{name}, upstream of it"), one));
         outputs.chain(upstream).collect()
     }
 
     /// Adds the contents to the JSON of the record.
     pub fn add_to(&self, record: &mut Value) {
-        let outputs = self.outputs.iter().map(|(port, one)| (port.clone(), one.facts.clone()));
+        let outputs = self.outputs.iter().map(|(name, one)| (name.clone(), one.facts.clone()));
         let above = self.upstream.iter();
-        let above = above.map(|(stage, port, one)| json!({ "stage": stage, "output": port, "contents": one.facts }));
+        let above = above.map(|(stage, name, one)| json!({ "stage": stage, "output": name, "contents": one.facts }));
         record["contents"] = outputs.collect();
         record["upstream"] = above.collect();
     }

@@ -8,7 +8,7 @@ use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_contract::amount::format_bytes;
 use cwm_contract::{Label, Type, Value};
 use cwm_core::{Error, ExitCode};
-use cwm_engine::{CellStatus, Estimates, EventSink, EventSinks, Explainer, Machine, Reason, RunEvent};
+use cwm_engine::{CellStatus, Estimates, EventSink, EventSinks, Explainer, Explanation, Machine, RunEvent};
 use cwm_pipeline::plan::{Body, Cell};
 
 /// Emits the predicted status of each cell. `fetches` is true if the run would fetch results from remotes.
@@ -33,17 +33,17 @@ pub fn run(
     let device = arguments.execution.device;
     let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.execution.jobs));
     let records = workspace.store.all_records()?;
-    let mut estimates = Estimates::new(&records, workspace.files.sizes(), &registry, machine, device);
+    let mut estimates = Estimates::new(&records, workspace.digests.sizes(), &registry, machine, device);
     let cache_status = workspace.cache_status()?;
-    let predictions = cwm_engine::predict(workspace.inputs(), &cache_status, &targets, force, fetches)?;
-    workspace.files.save();
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
+    let predictions = cwm_engine::predict(workspace.context(), &cache_status, &targets, force, fetches)?;
+    workspace.digests.save();
+    let explainer = Explainer::new(workspace.context(), &cache_status, &predictions);
     let (mut would_run, mut may_run, mut cached, mut would_fail) = (0, 0, 0, 0);
     let mut unmeasured: Vec<&Cell> = Vec::new();
     for index in cells {
         let cell = &plan.cells[index];
         let label = cell.label.clone();
-        let Reason { state, because, advice, origin, .. } = explainer.reason(index)?;
+        let Explanation { state, because, advice, origin, .. } = explainer.reason(index)?;
         if let Some(record) = cache_status.record(index).filter(|_| state.is_cached()) {
             cached += 1;
             estimates.add_cached(index, record);
@@ -59,7 +59,7 @@ pub fn run(
         let preview = match problem {
             Some(problem) => Err(problem),
             None if uncertain => Ok(None),
-            None => cwm_engine::preview(&workspace.inputs(), &cache_status, index).map_err(|error| error.message),
+            None => cwm_engine::preview(&workspace.context(), &cache_status, index).map_err(|error| error.message),
         };
         if let Err(problem) = &preview {
             let condition = if uncertain { " if it has to run" } else { "" };

@@ -6,7 +6,7 @@ use crate::output::print;
 use crate::workspace::Workspace;
 use clap::ValueEnum;
 use cwm_core::{Error, ExitCode};
-use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
+use cwm_project::config::{ExecutorKind, JobStore, ProjectConfig, Remote};
 use cwm_slurm::JobSettings;
 use cwm_slurm::isolated::RemoteStoreConfig;
 
@@ -14,11 +14,11 @@ use cwm_slurm::isolated::RemoteStoreConfig;
 ///
 /// # Errors
 /// An option has no meaning with this executor.
-pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettings>, Error> {
+pub fn cluster(arguments: &RunArguments, config: &ProjectConfig) -> Result<Option<JobSettings>, Error> {
     if let Some(value) = arguments.execution.executor.and_then(|executor| executor.to_possible_value()) {
         hints::record_executor(value.get_name());
     }
-    let by_default = site.executor == ExecutorKind::Slurm;
+    let by_default = config.executor == ExecutorKind::Slurm;
     if !arguments.execution.executor.map_or(by_default, |chosen| chosen == ExecutorChoice::Slurm) {
         if arguments.execution.detach {
             return Err(Error::usage("`--detach` submits a run to a batch system")
@@ -30,18 +30,18 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<JobSettin
         return Err(Error::usage("`--jobs` counts cores of this machine, and the work is done by Slurm")
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }
-    let remote_store = match site.slurm.store {
+    let remote_store = match config.slurm.store {
         JobStore::Shared => None,
-        JobStore::Remote => Some(remote_store(arguments, site)?),
+        JobStore::Remote => Some(remote_store(arguments, config)?),
     };
-    Ok(Some(JobSettings { site: site.slurm.clone(), remote_store }))
+    Ok(Some(JobSettings { slurm: config.slurm.clone(), remote_store }))
 }
 
 /// Returns the remotes through which jobs that do not share the run's store exchange content.
 ///
 /// # Errors
 /// No remote can be written, or the run needs content in its own store.
-fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConfig, Error> {
+fn remote_store(arguments: &RunArguments, config: &ProjectConfig) -> Result<RemoteStoreConfig, Error> {
     const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
     if arguments.check {
         return Err(Error::usage(format!(
@@ -51,7 +51,7 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
     }
     let only = arguments.sharing.remote.as_ref();
     let named = |name: &String| only.is_none_or(|wanted| wanted == name);
-    let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();
+    let mut remotes: Vec<Remote> = config.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();
     let Some(to) = remotes.iter().position(|remote| !remote.read_only) else {
         let which = only.map_or_else(String::new, |name| format!(" `{name}`"));
         return Err(Error::usage(format!(
@@ -64,7 +64,7 @@ fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConf
     };
     // Jobs push to the first remote. The others keep their order.
     remotes[..=to].rotate_right(1);
-    Ok(RemoteStoreConfig { remotes, scratch: site.slurm.scratch.clone() })
+    Ok(RemoteStoreConfig { remotes, scratch: config.slurm.scratch.clone() })
 }
 
 /// Runs `cwm run --detach`: submits the same run as a job.

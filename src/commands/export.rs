@@ -34,20 +34,20 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     let cache_status = workspace.cache_status()?;
     // Nothing is written before all are known to be there, and their places are known to be free.
     let mut exports = Vec::new();
-    for (((index, port), label), folder) in outputs.iter().zip(&labels).zip(folders) {
+    for (((index, output_name), label), folder) in outputs.iter().zip(&labels).zip(folders) {
         let record = workspace.result(&label.to_string(), &cache_status, *index)?;
-        let (output, path) = workspace.complete_output(record, port)?;
+        let (output, path) = workspace.complete_output(record, output_name)?;
         let destination = folder.map_or(arguments.destination.clone(), |name| arguments.destination.join(name));
-        exports.push((*index, port, output, path, destination));
+        exports.push((*index, output_name, output, path, destination));
     }
     let is_converted = arguments.labels || arguments.limit.is_some();
-    for (_, port, output, _, destination) in &exports {
+    for (_, output_name, output, _, destination) in &exports {
         let shape = if is_converted { OutputShape::Folder } else { output.shape.clone() };
-        let checked = workspace.store.export_preflight(port, Some(&shape), destination);
+        let checked = workspace.store.export_preflight(output_name, Some(&shape), destination);
         checked.map_err(Error::outside_store)?;
     }
     let mut rows = Vec::new();
-    for (index, port, output, path, destination) in &exports {
+    for (index, output_name, output, path, destination) in &exports {
         let exported = if is_converted {
             let (inspector, options) = inspector(output, arguments)?;
             workspace.store.export_generated(destination, |folder| {
@@ -56,12 +56,12 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
         } else {
             let record = |index: usize| cache_status.record(index);
             let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
-            let added = provenance::files(&workspace.store, plan, *index, port, disclosure, record)?;
-            let exported = workspace.store.export(port, output, destination, &added, &workspace.files);
+            let added = provenance::files(&workspace.store, plan, *index, output_name, disclosure, record)?;
+            let exported = workspace.store.export(output_name, output, destination, &added, &workspace.digests);
             exported.map_err(Error::outside_store)?
         };
         let (label, path) = (&plan.cells[*index].label, exported.path.to_string_lossy());
-        rows.push(json!({ "label": label, "output": port, "path": path, "replaced": exported.is_replacement }));
+        rows.push(json!({ "label": label, "output": output_name, "path": path, "replaced": exported.is_replacement }));
     }
     let replaced = rows.iter().filter(|row| row["replaced"] == true).count();
     if replaced > 0 && !is_json() {
@@ -79,8 +79,8 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
 fn to_stdout(store: Option<&Path>, arguments: &ExportArguments) -> Result<()> {
     reject_json_with("-")?;
     let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let (index, port) = workspace.output(&arguments.source)?;
-    let (output, path) = workspace.stored_output(&arguments.source, index, &port)?;
+    let (index, output_name) = workspace.output(&arguments.source)?;
+    let (output, path) = workspace.stored_output(&arguments.source, index, &output_name)?;
     let (inspector, options) = inspector(&output, arguments)?;
     let stdout = io::stdout();
     if stdout.is_terminal() {

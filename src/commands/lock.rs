@@ -87,9 +87,9 @@ fn update(workspace: &Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
         command: invocation(None, ""),
         ..Options::default()
     };
-    let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    let outcome = cwm_engine::run(workspace.context(), options, &mut sinks)?;
     cwm_engine::update_pins(&workspace.plan, &workspace.pins, &outcome.records, &outcome.ran)?;
-    workspace.files.save();
+    workspace.digests.save();
     Ok(super::run::exit_code(&outcome.summary, ExitCode::OK))
 }
 

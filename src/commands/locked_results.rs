@@ -67,7 +67,7 @@ pub fn lock_of_run(pipeline: &Path, sets: &SetValues) -> Result<LockFile, Error>
 impl Workspace {
     /// Returns the result that the lock file names for a cell, if its record is in the store.
     pub(super) fn locked_record(&self, label: &Label) -> Result<Option<ActionRecord>, Error> {
-        let Some(line) = self.locked.get(label) else { return Ok(None) };
+        let Some(line) = self.lock_file.get(label) else { return Ok(None) };
         let record = self.store.preferred_record(&line.key, Some(&line.outputs))?;
         Ok(record.filter(|record| record.output_digests() == line.outputs))
     }
@@ -84,21 +84,22 @@ impl Workspace {
         for &index in cells {
             let cell = &self.plan.cells[index];
             let mut result = cache_status.record(index).cloned();
-            if let Some(line) = self.locked.get(&cell.label) {
-                let is_locked = match self.inputs().resolve(index, |source| results.get(&source)) {
+            if let Some(line) = self.lock_file.get(&cell.label) {
+                let is_locked = match self.context().resolve(index, |source| results.get(&source)) {
                     _ if sources(cell).any(|source| !results.contains_key(&source)) => {
                         sources(cell).all(|source| locked_cells.contains(&source))
                     }
                     Ok(ActionFile { key, components, .. }) => {
                         // The key of an unpinned download is known once it is downloaded.
-                        has_unpinned_url(&components) || self.inputs().keys(key, &components).any(|key| key == line.key)
+                        has_unpinned_url(&components)
+                            || self.context().keys(key, &components).any(|key| key == line.key)
                     }
                     Err(_) => true,
                 };
                 if is_locked {
                     locked_cells.insert(index);
-                    for (port, output) in result.iter_mut().flat_map(|result| &mut result.outputs) {
-                        output.digest = line.outputs.get(port).copied().unwrap_or(output.digest);
+                    for (output_name, output) in result.iter_mut().flat_map(|result| &mut result.outputs) {
+                        output.digest = line.outputs.get(output_name).copied().unwrap_or(output.digest);
                     }
                     result = self.locked_record(&cell.label)?.or(result);
                 }
@@ -115,8 +116,8 @@ impl Workspace {
     /// The store cannot be read.
     pub(super) fn results_elsewhere(&self, cells: &[usize], how: &str) -> Result<Option<String>, Error> {
         let mut absent = Vec::new();
-        for &index in cells.iter().filter(|_| !self.site.remotes.is_empty()) {
-            if let Some(line) = self.locked.get(&self.plan.cells[index].label)
+        for &index in cells.iter().filter(|_| !self.config.remotes.is_empty()) {
+            if let Some(line) = self.lock_file.get(&self.plan.cells[index].label)
                 && self.store.actions(&line.key)?.is_empty()
             {
                 absent.push(index);
@@ -128,13 +129,13 @@ impl Workspace {
         let cache_status = self.cache_status()?;
         let locked_cells = self.locked_cells(&cache_status, cells)?;
         absent.retain(|index| locked_cells.contains(index));
-        let lock = self.locked.path().file_name().unwrap_or_default().to_string_lossy();
+        let lock = self.lock_file.path().file_name().unwrap_or_default().to_string_lossy();
         let (results, them) = match absent.len() {
             0 => return Ok(None),
             1 => (format!("1 result that {lock} names is"), "it"),
             count => (format!("{count} results that {lock} names are"), "them"),
         };
-        let names: Vec<&str> = self.site.remotes.iter().map(|remote| remote.name.as_str()).collect();
+        let names: Vec<&str> = self.config.remotes.iter().map(|remote| remote.name.as_str()).collect();
         let remotes = if names.len() == 1 { "the remote" } else { "the remotes" };
         Ok(Some(format!("{results} not here; {remotes} {} may have {them}: {how}", names.join(", "))))
     }

@@ -1,4 +1,4 @@
-//! Handles the results of `cwm run` after the engine: names them in the pipeline's files, makes the exports that
+//! Finishes `cwm run` after the engine: writes the lock files, makes the exports that
 //! `export:` names, and evicts the files of stages with `keep: false`.
 
 use std::collections::{BTreeSet, HashSet};
@@ -15,26 +15,26 @@ use cwm_project::lock_file::{LockFile, RunHeading};
 use cwm_project::runs;
 use cwm_store::ActionRecord;
 
-/// Names the results in the pipeline's files and the store's list of pipelines, and makes the exports. All are tried; the first
+/// Writes the lock files, registers the run's as a root of the store, and makes the exports. All are tried; the first
 /// error is returned.
 ///
 /// # Errors
 /// One of them cannot be written, or an export would overwrite files that cwm did not write.
-pub fn record(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<()> {
+pub fn finish_run(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: &mut EventSinks) -> Result<()> {
     let Outcome { records, ran, summary, .. } = outcome;
-    let named = name_results(workspace, records, ran, whole, summary.failed, |message| sinks.warn(message));
+    let named = update_lock_files(workspace, records, ran, whole, summary.failed, |message| sinks.warn(message));
     let exported = export_all(workspace, records, sinks);
-    workspace.files.save();
+    workspace.digests.save();
     workspace.store.save_record_cache();
     named.and(exported)
 }
 
-/// Names results in `sources.lock`, the run's lock file and the store's list of pipelines. All are tried; the first error is
+/// Writes `sources.lock` and the run's lock file, and registers the latter as a root of the store. All are tried; the first error is
 /// returned.
 ///
 /// # Errors
 /// One of them cannot be written.
-pub fn name_results(
+pub fn update_lock_files(
     workspace: &Workspace,
     records: &CellRecords,
     ran: &BTreeSet<usize>,
@@ -68,15 +68,14 @@ pub fn name_results(
 
 /// Makes the exports of cells that are done, and emits their paths.
 fn export_all(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSinks) -> Result<()> {
-    let Workspace { plan, store, files, .. } = workspace;
+    let Workspace { plan, store, digests, .. } = workspace;
     let mut outcome = Ok(());
     for export in &plan.exports {
         let Some(record) = &records[export.cell] else { continue };
-        let output = output_of(record, &export.port)?;
+        let output = output_of(record, &export.output)?;
         let record = |index: usize| records[index].as_deref();
-        let added = provenance::files(store, plan, export.cell, &export.port, Disclosure::Public, record);
-        let exported = added.and_then(|added| Ok(store.export(&export.port, output, &export.path, &added, files)?));
-        match exported {
+        let added = provenance::files(store, plan, export.cell, &export.output, Disclosure::Public, record);
+        match added.and_then(|added| Ok(store.export(&export.output, output, &export.path, &added, digests)?)) {
             Ok(exported) => {
                 let source = plan.cells[export.cell].label.to_string();
                 // People open the page of a folder that has one.
@@ -97,7 +96,7 @@ fn export_all(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSin
 /// # Errors
 /// The store cannot be read or written.
 pub fn evict_unkept(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSinks) -> Result<()> {
-    let Workspace { plan, store, locked, .. } = workspace;
+    let Workspace { plan, store, lock_file, .. } = workspace;
     let mut is_read = vec![false; plan.cells.len()];
     let mut is_needed = vec![false; plan.cells.len()];
     for (index, cell) in plan.cells.iter().enumerate() {
@@ -112,7 +111,7 @@ pub fn evict_unkept(workspace: &Workspace, records: &CellRecords, sinks: &mut Ev
     // Another cell may have the same result, and keep it.
     let key = |index: usize| match &records[index] {
         Some(record) => Some(record.key),
-        None => locked.get(&plan.cells[index].label).map(|line| line.key),
+        None => lock_file.get(&plan.cells[index].label).map(|line| line.key),
     };
     let needed_keys: HashSet<Key> = others.into_iter().filter_map(key).collect();
     let results = evictable.into_iter().filter_map(|index| Some((index, records[index].as_deref()?)));
@@ -128,7 +127,7 @@ pub fn evict_unkept(workspace: &Workspace, records: &CellRecords, sinks: &mut Ev
             return Ok(());
         }
         Ok(None) => "another process uses the store".to_owned(),
-        Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
+        Err(error) if matches!(error.kind(), FileErrorKind::Damaged | FileErrorKind::Rejected) => {
             format!("{error}; {}", error.hint().unwrap_or_default())
         }
         Err(error) => return Err(error.into()),

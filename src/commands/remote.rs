@@ -8,7 +8,7 @@ use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{columns, is_json, print_note, print_result};
 use cwm_core::{Error, escape_controls};
-use cwm_project::site::{NewRemote, Remote, Site, add_remote, remove_remote};
+use cwm_project::config::{NewRemote, ProjectConfig, Remote, add_remote, remove_remote};
 use cwm_remote::Kinds;
 
 /// Runs `cwm remote`. It sends no request to a remote.
@@ -22,24 +22,24 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Erro
             let options = add.options.0.iter().map(|(key, value)| (*key, value.as_str())).collect();
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
-            add_remote(&Site::path_for(&file), &Kinds, &new, |site, remote| {
-                cwm_remote::check_is_no_store(remote, &store_folder(store, site, folder))
+            add_remote(&ProjectConfig::path_for(&file), &Kinds, &new, |config, remote| {
+                cwm_remote::check_is_no_store(remote, &store_folder(store, config, folder))
             })?;
         }
-        RemoteCommand::Remove { name } => remove_remote(&Site::path_for(&file), &Kinds, name)?,
+        RemoteCommand::Remove { name } => remove_remote(&ProjectConfig::path_for(&file), &Kinds, name)?,
         RemoteCommand::List => return list_remotes(&file),
     }
     if is_json() { list_remotes(&file) } else { Ok(()) }
 }
 
 fn list_remotes(file: &Path) -> Result<(), Error> {
-    let site = Site::of(file, &Kinds)?;
-    if site.remotes.is_empty() && !is_json() {
+    let config = ProjectConfig::of(file, &Kinds)?;
+    if config.remotes.is_empty() && !is_json() {
         print_note("no remotes; `cwm remote add NAME URL` adds one");
         return Ok(());
     }
     // A push goes there unless another one is named.
-    let pushed_to = site.remotes.iter().find(|remote| !remote.read_only).map(|remote| &remote.name);
+    let pushed_to = config.remotes.iter().find(|remote| !remote.read_only).map(|remote| &remote.name);
     let row = |remote: &Remote| {
         let is_pushed_to = Some(&remote.name) == pushed_to;
         json!({ "name": remote.name, "url": remote.url, "read_only": remote.read_only, "pushed_to": is_pushed_to })
@@ -52,6 +52,6 @@ fn list_remotes(file: &Path) -> Result<(), Error> {
         };
         [remote.name.clone(), escape_controls(&remote.url) + note]
     };
-    let rows: Vec<Value> = site.remotes.iter().map(row).collect();
-    print_result(&rows, || columns(site.remotes.iter().map(line)))
+    let rows: Vec<Value> = config.remotes.iter().map(row).collect();
+    print_result(&rows, || columns(config.remotes.iter().map(line)))
 }

@@ -13,7 +13,7 @@ pub fn print_hints<'c>(workspace: &Workspace, cells: &[usize], mut causes: impl 
         print_note("hint: files that these read are missing or unreadable: `cwm run` begins only when all can be read");
     }
     let is_locked = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
-    if !workspace.site.remotes.is_empty() && causes.any(is_locked) {
+    if !workspace.config.remotes.is_empty() && causes.any(is_locked) {
         print_note("hint: the remotes may have what the lock file names: `cwm run --pull` or `cwm pull` fetches it");
     }
 }

@@ -13,7 +13,7 @@ use cwm_store::{ActionRecord, Store};
 pub fn cells_or_outputs(plan: &Plan, word: &str) -> Result<Vec<(usize, Option<String>)>, Error> {
     match plan.select(word) {
         Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
-        Err(_) => Ok(plan.select_outputs(word, None)?.into_iter().map(|(cell, port)| (cell, Some(port))).collect()),
+        Err(_) => Ok(plan.select_outputs(word, None)?.into_iter().map(|(cell, name)| (cell, Some(name))).collect()),
     }
 }
 
@@ -36,12 +36,12 @@ pub fn by_hash(store: &Store, prefix: &str) -> Result<Vec<(ActionRecord, Vec<Str
     }
     let found = store.by_prefix(prefix)?;
     let mut matches = BTreeMap::new();
-    for (record, ports) in &found {
+    for (record, output_names) in &found {
         if record.key.to_string().starts_with(&prefix.to_ascii_lowercase()) {
             matches.insert(record.key.to_string(), format!("key of {}", record.label));
         } else {
-            let outputs = ports.iter().map(|port| (record.outputs[port].digest, port));
-            matches.extend(outputs.map(|(digest, port)| (digest.to_string(), format!("{}.{port}", record.label))));
+            let outputs = output_names.iter().map(|name| (record.outputs[name].digest, name));
+            matches.extend(outputs.map(|(digest, name)| (digest.to_string(), format!("{}.{name}", record.label))));
         }
     }
     match matches.len() {

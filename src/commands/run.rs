@@ -17,8 +17,8 @@ use crate::output::reject_json_with;
 use crate::workspace::Workspace;
 use cwm_contract::Shape;
 use cwm_core::{Diagnostic, Error, ExitCode, Result};
-use cwm_engine::{EventSink, EventSinks, Machine, Options, RemoteTransfers, RunEvent, SaveResults, Summary};
-use cwm_project::site::Remote;
+use cwm_engine::{EventSink, EventSinks, Machine, Options, RemoteTransfers, RunEvent, Summary, UpdateLockFiles};
+use cwm_project::config::Remote;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
 use cwm_store::OutputShape;
@@ -45,10 +45,10 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let mut workspace = Workspace::load(store, &arguments.pipeline)?;
     // A lock file that cannot be updated is an error before hours of work, and not after them.
     if !arguments.dry_run && !arguments.check && workspace.has_own_lock() {
-        workspace.locked.verify_readable()?;
+        workspace.lock_file.verify_readable()?;
     }
     workspace.warn_about_lock_files();
-    let cluster = executor::cluster(&arguments, &workspace.site)?;
+    let cluster = executor::cluster(&arguments, &workspace.config)?;
     let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
     let (execution, sharing) = (&arguments.execution, &arguments.sharing);
     if let (Some(remote), false) = (&sharing.remote, sharing.pull || sharing.push || remote_store.is_some()) {
@@ -81,13 +81,12 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     let open_remotes =
         |remotes: &[Remote], named, to_write| TransferService::open(remotes, named, &workspace.store, to_write);
     let remote = sharing.remote.as_deref();
-    let pushing = sharing.push.then(|| open_remotes(&workspace.site.remotes, remote, true)).transpose()?;
-    let mut remotes: Option<Box<dyn RemoteTransfers>> = None;
-    if let Some(config) = &remote_store {
-        remotes = Some(Box::new(Remotes(open_remotes(&config.remotes, None, false)?)));
-    } else if sharing.pull {
-        remotes = Some(Box::new(Remotes(open_remotes(&workspace.site.remotes, remote, false)?)));
-    }
+    let pushing = sharing.push.then(|| open_remotes(&workspace.config.remotes, remote, true)).transpose()?;
+    let pulling = match &remote_store {
+        Some(config) => Some(open_remotes(&config.remotes, None, false)?),
+        None => sharing.pull.then(|| open_remotes(&workspace.config.remotes, remote, false)).transpose()?,
+    };
+    let remotes = pulling.map(|service| Box::new(Remotes(service)) as Box<dyn RemoteTransfers>);
     // A store that cannot be made is an error before anything runs.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
@@ -95,7 +94,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     // It is held until the lock file names the new results, so that `gc` does not take them for garbage.
     let store_lock = workspace.lock_shared(&mut sinks)?;
     if !arguments.check {
-        cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?;
+        cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.digests, &mut sinks)?;
         if remotes.is_none() {
             let message = workspace.results_elsewhere(&cells, "`cwm run --pull`")?;
             message.into_iter().for_each(|message| sinks.warn(message));
@@ -103,7 +102,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
     }
     let options = Options {
         remotes,
-        has_remotes: !workspace.site.remotes.is_empty(),
+        has_remotes: !workspace.config.remotes.is_empty(),
         targets,
         check: arguments.check,
         force,
@@ -112,13 +111,13 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         command: invocation(None, ""),
         drain_requested,
         // Its errors come again at the end.
-        save_results: (!arguments.check).then(|| {
-            let save = |records: &[_], ran: &_| drop(post_run::name_results(&workspace, records, ran, false, 0, drop));
-            Box::new(save) as SaveResults
+        update_lock_files: (!arguments.check).then(|| {
+            let save = |done: &[_], ran: &_| drop(post_run::update_lock_files(&workspace, done, ran, false, 0, drop));
+            Box::new(save) as UpdateLockFiles
         }),
-        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, invocation(None, ""))),
+        batch: cluster.map(|settings| SlurmExecutor::factory(workspace.store.clone(), settings, invocation(None, ""))),
     };
-    let outcome = cwm_engine::run(workspace.inputs(), options, &mut sinks)?;
+    let outcome = cwm_engine::run(workspace.context(), options, &mut sinks)?;
     let Summary { ran, cached, failed, skipped, same, different, interrupted, .. } = outcome.summary;
     let retry = retry_command::of_run(&arguments, &workspace.plan, &outcome.records);
     if arguments.check {
@@ -132,7 +131,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         let code = if different > 0 { ExitCode::IRREPRODUCIBLE } else { ExitCode::OK };
         return Ok(exit_code(&outcome.summary, code));
     }
-    let recorded = post_run::record(&workspace, &outcome, whole, &mut sinks);
+    let recorded = post_run::finish_run(&workspace, &outcome, whole, &mut sinks);
     let pushed = match &pushing {
         Some(service) if !interrupted => {
             let records = outcome.records.iter().enumerate();
@@ -184,11 +183,11 @@ pub(super) fn exit_code(summary: &Summary, complete: ExitCode) -> ExitCode {
 fn require_files_and_exports(workspace: &Workspace, cells: &[usize], is_check: bool) -> Result<()> {
     let mut problems = workspace.plan.missing_files(cells);
     for export in workspace.plan.exports.iter().filter(|export| !is_check && cells.contains(&export.cell)) {
-        let output = workspace.plan.cells[export.cell].outputs.iter().find(|output| output.name == export.port);
+        let output = workspace.plan.cells[export.cell].outputs.iter().find(|output| output.name == export.output);
         // Whether it is a file or a folder may be known only when it is there.
         let shape = output.map(|output| output.shape).filter(|shape| !matches!(shape, Shape::FileOrFolder(_)));
         let checked =
-            workspace.store.export_preflight(&export.port, shape.map(OutputShape::from).as_ref(), &export.path);
+            workspace.store.export_preflight(&export.output, shape.map(OutputShape::from).as_ref(), &export.path);
         if let Err(error) = checked {
             problems.push(Diagnostic::at(export.place, error.to_string()).maybe_hint(error.hint().map(str::to_owned)));
         }

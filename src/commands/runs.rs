@@ -120,13 +120,13 @@ fn is_key_metric(name: &str) -> bool {
 /// Returns the numbers in the JSON files of a cell. Files that are not in the store have none.
 fn numbers_in_files(record: &ActionRecord, label: &Label, store: &Store) -> Result<BTreeMap<String, f64>, Error> {
     let mut numbers = BTreeMap::new();
-    for (port, output) in &record.outputs {
+    for (output_name, output) in &record.outputs {
         if output.shape.extension() == "json"
             && output.size <= MAX_JSON
             && store.object_size(&output.digest)?.is_some()
             && let Ok(value) = serde_json::from_slice(&store.read_checked(&output.digest)?)
         {
-            add_numbers(&format!("{label}.{port}: "), &value, &mut numbers);
+            add_numbers(&format!("{label}.{output_name}: "), &value, &mut numbers);
         }
     }
     Ok(numbers)

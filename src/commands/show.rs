@@ -33,8 +33,8 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = DescribeOptions { examples: arguments.games, cores };
     let (mut errors, mut documents, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-    for ResultSelection { record, ports, cell } in &select(&workspace, &cache_status, &arguments.what)? {
-        let mut contents = Contents::describe(&workspace, &cache_status, record, ports, *cell, options);
+    for ResultSelection { record, output_names, cell } in &select(&workspace, &cache_status, &arguments.what)? {
+        let mut contents = Contents::describe(&workspace, &cache_status, record, output_names, *cell, options);
         errors.append(&mut contents.errors);
         texts.push(describe(record) + &contents.text(&record.label.to_string()));
         let mut document = serde_json::to_value(record).map_err(|error| Error::internal(error.to_string()))?;
@@ -47,10 +47,10 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
 
 /// Prints the path of an output in the store: the option `--path`.
 fn print_path(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
-    let (index, port) = workspace.output(source)?;
-    let (_, path) = workspace.stored_output(source, index, &port)?;
+    let (index, output_name) = workspace.output(source)?;
+    let (_, path) = workspace.stored_output(source, index, &output_name)?;
     let path = path.to_string_lossy();
-    let answer = json!({ "label": workspace.plan.cells[index].label, "output": port, "path": path });
+    let answer = json!({ "label": workspace.plan.cells[index].label, "output": output_name, "path": path });
     let printed = if is_json() { print_json(&answer) } else { print(&path) };
     printed.map(|()| ExitCode::OK)
 }
@@ -58,40 +58,40 @@ fn print_path(workspace: &Workspace, source: &str) -> Result<ExitCode, Error> {
 /// A result and the outputs of it to describe.
 struct ResultSelection {
     record: ActionRecord,
-    ports: Vec<String>,
+    output_names: Vec<String>,
     /// The cell of the plan whose result it is.
     cell: Option<usize>,
 }
 
 /// Finds the results that a word names: a tag; stages, cells or outputs; or the beginning of a key or digest.
 fn select(workspace: &Workspace, cache_status: &CacheStatus, word: &str) -> Result<Vec<ResultSelection>, Error> {
-    let selection = |record: ActionRecord, ports: Vec<String>| {
+    let selection = |record: ActionRecord, output_names: Vec<String>| {
         let is_cached = |state: &KeyStatus| matches!(state, KeyStatus::Cached(cached) if **cached == record);
         let cell = cache_status.states.iter().position(is_cached);
-        ResultSelection { record, ports, cell }
+        ResultSelection { record, output_names, cell }
     };
-    let all_ports = |record: &ActionRecord| record.outputs.keys().cloned().collect::<Vec<_>>();
+    let all_outputs = |record: &ActionRecord| record.outputs.keys().cloned().collect::<Vec<_>>();
     let plan = &workspace.plan;
     if let Some(name) = word.strip_prefix(tags::PREFIX) {
         let tag = tags::read(&workspace.store, name)?;
         warn_about_tags(std::slice::from_ref(&tag));
         let records = locked_records(&workspace.store, &tag.lock)?.into_iter();
-        return Ok(records.map(|record| selection(record.clone(), all_ports(&record))).collect());
+        return Ok(records.map(|record| selection(record.clone(), all_outputs(&record))).collect());
     }
     let named = match cells_or_outputs(plan, word) {
         Ok(named) => named,
         Err(_) if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             let found = by_hash(&workspace.store, word)?.into_iter();
-            return Ok(found.map(|(record, ports)| selection(record, ports)).collect());
+            return Ok(found.map(|(record, output_names)| selection(record, output_names)).collect());
         }
         Err(unknown) => return Err(unknown),
     };
     let mut results = Vec::new();
-    for (cell, port) in &named {
+    for (cell, output) in &named {
         match &cache_status.states[*cell] {
             KeyStatus::Cached(record) => {
-                let ports = port.clone().map_or_else(|| all_ports(record), |port| vec![port]);
-                results.push(ResultSelection { record: record.as_ref().clone(), ports, cell: Some(*cell) });
+                let output_names = output.clone().map_or_else(|| all_outputs(record), |output| vec![output]);
+                results.push(ResultSelection { record: record.as_ref().clone(), output_names, cell: Some(*cell) });
             }
             _ if named.len() == 1 => return Err(workspace.no_result(cache_status, *cell)),
             _ => eprintln!("{} has no result yet", plan.cells[*cell].label),

@@ -61,27 +61,27 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> 
 fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
     let mut selected = BTreeSet::new();
     for source in sources {
-        for (cell, port) in cells_or_outputs(&workspace.plan, source)? {
+        for (cell, output_name) in cells_or_outputs(&workspace.plan, source)? {
             let outputs = workspace.plan.cells[cell].outputs.iter().map(|output| &output.name);
-            let is_named = |name: &&String| port.as_ref().is_none_or(|port| port == *name);
+            let is_named = |name: &&String| output_name.as_ref().is_none_or(|output_name| output_name == *name);
             selected.extend(outputs.filter(is_named).map(|name| (cell, name.clone())));
         }
     }
     let cache_status = workspace.cache_status()?;
     let mut artifacts = Vec::new();
     let mut not_made = Vec::new();
-    for (index, port) in selected {
+    for (index, output_name) in selected {
         let KeyStatus::Cached(record) = &cache_status.states[index] else {
             not_made.push(index);
             continue;
         };
         // Optional outputs may not have been written.
-        if !record.outputs.contains_key(&port) {
+        if !record.outputs.contains_key(&output_name) {
             continue;
         }
-        let (output, path) = workspace.complete_output(record, &port)?;
+        let (output, path) = workspace.complete_output(record, &output_name)?;
         let cell = workspace.plan.cells[index].label.to_string();
-        artifacts.push(Artifact { cell, port, format: output.format.clone(), path });
+        artifacts.push(Artifact { cell, output_name, format: output.format.clone(), path });
     }
     not_made.dedup();
     let labels = list_some(not_made.iter().map(|index| &workspace.plan.cells[*index].label), 3);

@@ -43,7 +43,7 @@ fn joined<S: Serializer>(lines: &[String], serializer: S) -> Result<S::Ok, S::Er
 struct RemoteRow {
     /// The remote.
     name: String,
-    /// `there`, `another result`, `record only`, `not there`, `not reached` or `refused`.
+    /// `present`, `another result`, `record only`, `missing`, `not reached` or `refused`.
     state: &'static str,
     /// The reason of an error, or the key that was looked up if it is not today's.
     detail: String,
@@ -75,7 +75,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         false => BTreeMap::new(),
     };
     let predictions = workspace.predictions(&cache_status)?;
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
+    let explainer = Explainer::new(workspace.context(), &cache_status, &predictions);
     let (mut rows, mut open) = (Vec::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
@@ -87,7 +87,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let state = match (&cache_status.states[index], reason.state) {
             (KeyStatus::Cached(record), CellStatus::Cached) => {
                 detail = vec![cache_status.origin(index, record)];
-                if workspace.inputs().differs_from_lock(index, record) {
+                if workspace.context().differs_from_lock(index, record) {
                     detail.push("another result than the lock file's".to_owned());
                 }
                 "cached".to_owned()
@@ -155,10 +155,10 @@ fn query_remotes(
     cache_status: &CacheStatus,
     cells: &[usize],
 ) -> Result<BTreeMap<usize, Vec<RemoteRow>>, Error> {
-    let service = TransferService::open(&workspace.site.remotes, None, &workspace.store, false)?;
+    let service = TransferService::open(&workspace.config.remotes, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
     for &index in cells {
-        let line = workspace.locked.get(&workspace.plan.cells[index].label);
+        let line = workspace.lock_file.get(&workspace.plan.cells[index].label);
         let today = cache_status.key(index);
         // The key of a cell that waits is not known yet. In a fresh clone it is that of the lock file.
         let Some(key) = today.or(line.map(|line| line.key)) else { continue };

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_contract::Label;
 use cwm_core::{Error, shell_quote};
-use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason};
+use cwm_engine::{Cause, CellStatus, Explainer, Explanation, KeyStatus};
 
 /// Runs `cwm why`.
 ///
@@ -26,13 +26,13 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
     let cache_status = workspace.cache_status()?;
     let predictions = workspace.predictions(&cache_status)?;
     let Workspace { plan, .. } = &workspace;
-    let explainer = Explainer::new(workspace.inputs(), &cache_status, &predictions);
+    let explainer = Explainer::new(workspace.context(), &cache_status, &predictions);
     let mut probes = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
         let mut reason = explainer.reason(index)?;
         if let (KeyStatus::Absent(resolved), [Cause::Code { .. }]) = (&cache_status.states[index], &reason.causes[..])
-            && let Some(record) = workspace.inputs().previous_record(&plan.cells[index].label)?
+            && let Some(record) = workspace.context().previous_record(&plan.cells[index].label)?
         {
             let cell = &plan.cells[index];
             let compared = probes.compare(cell.stage(), &cell.values, &resolved.components.code, &record);
@@ -62,9 +62,9 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
 }
 
 /// Writes reasons and those behind them, cells of one stage that have the same once. `all` are the cells of the pipeline.
-fn write_reasons<'r>(reasons: &[&'r Reason], all: &[Label], verbose: bool, depth: usize, text: &mut String) {
+fn write_reasons<'r>(reasons: &[&'r Explanation], all: &[Label], verbose: bool, depth: usize, text: &mut String) {
     // Each cell is explained by itself, so what is behind several of them may be there more than once.
-    let entry = |reason: &&'r Reason| Entry {
+    let entry = |reason: &&'r Explanation| Entry {
         label: reason.label.parse().unwrap_or_else(|_| Label::stage(reason.label.as_str())),
         lines: lines_of(reason),
         value: &reason.because_of,
@@ -73,13 +73,13 @@ fn write_reasons<'r>(reasons: &[&'r Reason], all: &[Label], verbose: bool, depth
     for Group { name, lines, values } in fold(reasons.iter().map(entry).collect(), all, verbose) {
         *text += &format!("{indent}{name}: {}\n", lines[0]);
         lines[1..].iter().for_each(|line| *text += &format!("{indent}  {line}\n"));
-        let behind: Vec<&Reason> = values.into_iter().flatten().collect();
+        let behind: Vec<&Explanation> = values.into_iter().flatten().collect();
         write_reasons(&behind, all, verbose, depth + 1, text);
     }
 }
 
 /// Returns the state of a cell, and the reasons for it.
-fn lines_of(reason: &Reason) -> Vec<String> {
+fn lines_of(reason: &Explanation) -> Vec<String> {
     let state = match reason.state {
         state if state.is_cached() => "cached".to_owned(),
         CellStatus::Waits => "may run, when what it depends on has run".to_owned(),

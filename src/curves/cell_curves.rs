@@ -21,7 +21,7 @@ pub struct CellCurves {
 
 /// An output that holds curves.
 struct CurveOutput {
-    port: String,
+    name: String,
     /// The name of its file while it grows.
     file: String,
     format: Format,
@@ -37,9 +37,9 @@ impl CellCurves {
         last: BTreeMap<String, u64>,
     ) -> CellCurves {
         let outputs = outputs.iter().filter(|output| inspector.has_points(&output.format)).map(|output| {
-            let (port, format) = (output.name.clone(), output.format.clone());
-            let file = OutputShape::from(output.shape).file_name(&port);
-            CurveOutput { port, file, format, tail: None }
+            let (name, format) = (output.name.clone(), output.format.clone());
+            let file = OutputShape::from(output.shape).file_name(&name);
+            CurveOutput { name, file, format, tail: None }
         });
         CellCurves { key, inspector, outputs: outputs.collect(), last }
     }
@@ -53,14 +53,14 @@ impl CellCurves {
     pub fn read_new(
         &mut self,
         store: &Store,
-        files: &DigestCache,
+        digests: &DigestCache,
         record: Option<&ActionRecord>,
     ) -> Result<Vec<Vec<CurvePoint>>, Error> {
         let mut lines = Vec::new();
-        for CurveOutput { port, file, format, tail } in &mut self.outputs {
-            let path = match record.and_then(|record| record.outputs.get(port)) {
-                Some(output) => store.path_of(output, files)?,
-                None => store.work(&self.key).checkpoint_folder().join(file),
+        for CurveOutput { name, file, format, tail } in &mut self.outputs {
+            let path = match record.and_then(|record| record.outputs.get(name)) {
+                Some(output) => store.path_of(output, digests)?,
+                None => store.work_folder(&self.key).checkpoint_folder().join(file),
             };
             let tail = match tail {
                 Some(tail) if tail.path == path => tail,
@@ -123,16 +123,16 @@ mod tests {
     fn steps_come_once_though_an_interrupted_stage_makes_them_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path()).unwrap();
-        let files = DigestCache::of_store(&store);
+        let digests = DigestCache::of_store(&store);
         let key: Key = "ab".repeat(32).parse().unwrap();
-        let keep = store.work(&key).checkpoint_folder();
+        let keep = store.work_folder(&key).checkpoint_folder();
         fs::create_dir_all(&keep).unwrap();
         let output =
-            CurveOutput { port: "curves".into(), file: "curves.jsonl".into(), format: Format::CURVES, tail: None };
+            CurveOutput { name: "curves".into(), file: "curves.jsonl".into(), format: Format::CURVES, tail: None };
         let mut curves = CellCurves { key, inspector: &Plain, outputs: vec![output], last: BTreeMap::new() };
         let mut steps_after = |text: &str| {
             fs::write(keep.join("curves.jsonl"), text).unwrap();
-            let lines = curves.read_new(&store, &files, None).map_err(|error| error.message)?;
+            let lines = curves.read_new(&store, &digests, None).map_err(|error| error.message)?;
             Ok::<_, String>(lines.concat().into_iter().map(|point| point.step).collect::<Vec<_>>())
         };
         assert!(steps_after("").unwrap().is_empty());

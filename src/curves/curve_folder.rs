@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use cwm_contract::Inspector;
 
 use super::cell_curves::CellCurves;
-use super::event_file::{self, EventFile};
 use super::metrics_file::MetricsFile;
+use super::tensorboard_file::{self, EventFile};
 use crate::workspace::Workspace;
 use cwm_core::{Error, Key};
 use cwm_pipeline::plan::Cell;
@@ -57,7 +57,7 @@ impl CurveFolder {
         let (store, key) = (&workspace.store, self.curves.key);
         // A process that builds it now adds to its files, not to those of the record.
         let record = if store.lock_owner(&key)?.is_some() { None } else { store.preferred_record(&key, None)? };
-        let lines = self.curves.read_new(store, &workspace.files, record.as_ref())?;
+        let lines = self.curves.read_new(store, &workspace.digests, record.as_ref())?;
         // Seconds since 1970: now, or the time at which the result was made.
         let time = match record.map(|record| record.run_info) {
             Some(made) => made.started.as_millisecond() as f64 / 1e3 + made.wall_seconds,
@@ -86,7 +86,7 @@ fn remove_curves(folder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name == METRICS || (name.starts_with(event_file::PREFIX) && name.ends_with(".cwm")) {
+        if name == METRICS || (name.starts_with(tensorboard_file::PREFIX) && name.ends_with(".cwm")) {
             fs::remove_file(&path)?;
         }
     }

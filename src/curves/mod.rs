@@ -6,8 +6,8 @@
 
 mod cell_curves;
 mod curve_folder;
-mod event_file;
 mod metrics_file;
+mod tensorboard_file;
 
 pub use cell_curves::CellCurves;
 pub use curve_folder::CurveFolder;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Run;
+use crate::PlayerSettings;
 use crate::row::row;
 
 /// [`Answer::finish`] of a question that got no answer; `fault` has the reason.
@@ -17,7 +17,7 @@ const MOST_DOLLARS: f64 = 1e9;
 
 row! {
     /// The answer to an item. Programs that are not ours must give `task_id` and `response` alone.
-    Answer, "an answers", "cwm.run", Run {
+    Answer, "an answers", "cwm.run", PlayerSettings {
         /// The item's id.
         task_id: String,
         /// The number of the answer among those of the player to the item, from 0; none means 0.

@@ -6,16 +6,16 @@
 mod answer;
 mod cell;
 mod grade;
+mod player_settings;
 mod reader;
 mod row;
-mod run;
 mod tallies;
 mod tally;
 
 pub use answer::{Answer, FAILED, NOT_ASKED, is_cost};
 pub use grade::Grade;
+pub use player_settings::{GradesDescription, PlayerSettings};
 pub use reader::AnswersReader;
-pub use run::{GradesDescription, Run};
 pub use tallies::Tallies;
 pub use tally::{ItemCount, Measure, PairTally, Tally};
 

@@ -11,7 +11,7 @@ use cwm_contract::Failure;
 use cwm_table::Row;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
-use crate::{Answer, Run};
+use crate::{Answer, PlayerSettings};
 
 /// The columns that a file must have.
 const NEEDED: [&str; 2] = ["task_id", "response"];
@@ -22,7 +22,7 @@ const BATCH_ROWS: usize = 1 << 7;
 /// A file of answers, row by row.
 pub struct AnswersReader {
     path: PathBuf,
-    run: Option<Run>,
+    run: Option<PlayerSettings>,
     batches: ParquetRecordBatchReader,
     rows: std::vec::IntoIter<Answer>,
     /// Rows before the next batch.
@@ -53,13 +53,13 @@ impl AnswersReader {
     }
 
     /// The run that answered; none if the file has no `cwm.run`.
-    pub fn run(&self) -> Option<&Run> {
+    pub fn run(&self) -> Option<&PlayerSettings> {
         self.run.as_ref()
     }
 
     /// The run that answered, with the name `label` where the file has no `cwm.run`, or one without a name: a stage
     /// does not have its own label.
-    pub fn run_or(&self, label: &str) -> Run {
+    pub fn run_or(&self, label: &str) -> PlayerSettings {
         let mut run = self.run.clone().unwrap_or_default();
         if run.name.is_empty() {
             label.clone_into(&mut run.name);

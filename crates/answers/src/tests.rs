@@ -13,8 +13,13 @@ use tempfile::tempdir;
 
 use super::*;
 
-fn run() -> Run {
-    Run { name: "oracle".into(), player: Some("oracle".into()), max_tokens: Some(8_192), ..Run::default() }
+fn run() -> PlayerSettings {
+    PlayerSettings {
+        name: "oracle".into(),
+        player: Some("oracle".into()),
+        max_tokens: Some(8_192),
+        ..PlayerSettings::default()
+    }
 }
 
 fn text() -> impl Strategy<Value = Option<String>> {
@@ -152,9 +157,10 @@ fn other_files_are_errors_in_words() {
 
 #[test]
 fn a_full_name_has_what_differs_from_the_usual() {
-    let usual = Run { context: Some("none".into()), examples: Some(1), given: Some("fen".into()), ..run() };
+    let usual = PlayerSettings { context: Some("none".into()), examples: Some(1), given: Some("fen".into()), ..run() };
     assert_eq!(usual.full_name(), "oracle");
-    let other = Run { context: Some("pieces".into()), examples: Some(2), reasoning: Some("medium".into()), ..usual };
+    let other =
+        PlayerSettings { context: Some("pieces".into()), examples: Some(2), reasoning: Some("medium".into()), ..usual };
     assert_eq!(other.full_name(), "oracle[context=pieces,examples=2,reasoning=medium]");
 }
 

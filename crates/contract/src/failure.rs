@@ -45,7 +45,7 @@ impl Failure {
 
     /// The stage stopped because it was cancelled.
     pub fn cancelled() -> Self {
-        Failure { kind: FailureKind::Cancelled, message: "stopped because it was asked to".into(), hint: None }
+        Failure { kind: FailureKind::Cancelled, message: "the stage was cancelled".into(), hint: None }
     }
 
     /// An I/O error with its path: `cannot read x: No such file or directory`.

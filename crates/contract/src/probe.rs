@@ -77,8 +77,8 @@ impl<'p> ProbeContext<'p> {
         let mut output = ProbeOutput::new();
         match trial.run_until(stage, self.cancellation.clone()) {
             Ok(outcome) => {
-                for (port, path) in outcome.outputs {
-                    read(&format!("{name}/{port}"), &path, &mut output)?;
+                for (output_name, path) in outcome.outputs {
+                    read(&format!("{name}/{output_name}"), &path, &mut output)?;
                 }
             }
             Err(failure) if matches!(failure.kind, FailureKind::Input | FailureKind::Internal) => {

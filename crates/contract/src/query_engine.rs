@@ -37,7 +37,7 @@ pub struct Artifact {
     /// The cell, such as `evaluation[size=d32/l1,test=held_out]`.
     pub cell: String,
     /// The name of the output.
-    pub port: String,
+    pub output_name: String,
     /// Its format.
     pub format: Format,
     /// The file or folder.

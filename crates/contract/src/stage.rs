@@ -122,10 +122,10 @@ pub trait Stage: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
     /// The group of runs that are compared with each other: those of one model family, for instance.
-    pub sort: String,
+    pub group: String,
     /// The amount that time grows with, and the bytes of outputs that `bytes` does not name.
     pub units: f64,
-    /// Bytes of memory that this work takes beyond the usual of its sort; 0 if all take the same.
+    /// Bytes of memory that this work takes beyond the usual of its group; 0 if all take the same.
     pub memory: u64,
     /// Rough sizes of outputs in bytes, by name, where they do not grow with `units`. Predictions scale them by the sizes
     /// that earlier runs wrote.
@@ -134,8 +134,8 @@ pub struct Work {
 
 impl Work {
     /// Work of so many units; all outputs grow with them, and memory does not.
-    pub fn new(sort: String, units: f64) -> Self {
-        Work { sort, units, memory: 0, bytes: BTreeMap::new() }
+    pub fn new(group: String, units: f64) -> Self {
+        Work { group, units, memory: 0, bytes: BTreeMap::new() }
     }
 }
 

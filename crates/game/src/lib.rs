@@ -4,8 +4,8 @@
 
 mod ending;
 mod pgn;
-mod stream;
+mod stream_rng;
 
 pub use ending::{DrawRules, Ending, GameState, won_by};
 pub use pgn::{Headers, pgn_text};
-pub use stream::GameStream;
+pub use stream_rng::StreamRng;

@@ -1,7 +1,7 @@
 //! Samples many answers at once.
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::reader::Reader;
@@ -21,7 +21,7 @@ pub fn sample(
     prompts: &[Vec<u16>],
     samples: usize,
     sampling: &Sampling,
-    stream: &(dyn Fn(usize, usize) -> GameStream + Sync),
+    stream: &(dyn Fn(usize, usize) -> StreamRng + Sync),
 ) -> Result<Vec<Vec<Vec<u16>>>, Failure> {
     sample_by(BATCH, model, workers, prompts, samples, sampling, stream)
 }
@@ -34,7 +34,7 @@ pub(crate) fn sample_by(
     prompts: &[Vec<u16>],
     samples: usize,
     sampling: &Sampling,
-    stream: &(dyn Fn(usize, usize) -> GameStream + Sync),
+    stream: &(dyn Fn(usize, usize) -> StreamRng + Sync),
 ) -> Result<Vec<Vec<Vec<u16>>>, Failure> {
     check(model, prompts, sampling)?;
     if samples == 0 {
@@ -69,7 +69,7 @@ fn check(model: &Model<'_>, prompts: &[Vec<u16>], sampling: &Sampling) -> Result
 /// An answer in progress.
 struct AnswerInProgress {
     words: Vec<u16>,
-    stream: GameStream,
+    stream: StreamRng,
 }
 
 /// The answers to the prompts of a batch.
@@ -78,7 +78,7 @@ fn answers(
     prompts: &[Vec<u16>],
     samples: usize,
     sampling: &Sampling,
-    stream: &dyn Fn(usize, usize) -> GameStream,
+    stream: &dyn Fn(usize, usize) -> StreamRng,
 ) -> Result<Vec<Vec<Vec<u16>>>, Failure> {
     let new =
         |number: usize| AnswerInProgress { words: Vec::new(), stream: stream(number / samples, number % samples) };

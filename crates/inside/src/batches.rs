@@ -5,7 +5,7 @@ use cwm_models::batch::cut_by_length;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Cache, ForwardPass, Sites, Tokens};
 
-use crate::{Model, Reading};
+use crate::{Model, TokenizedGame};
 
 /// Games that pass through a model together.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Model {
     }
 }
 
-impl AsRef<[u16]> for Reading {
+impl AsRef<[u16]> for TokenizedGame {
     fn as_ref(&self) -> &[u16] {
         &self.tokens
     }

@@ -4,7 +4,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use cwm_contract::{Context, Failure};
 use cwm_models::worker_pool::WorkerPool;
 
-use crate::{Model, Reading, RowsWriter};
+use crate::{Model, RowsWriter, TokenizedGame};
 
 /// Games whose rows are in memory at once.
 const CHUNK: usize = 256;
@@ -15,7 +15,7 @@ pub struct WantedGame {
     /// Its name, for errors.
     pub id: String,
     /// The tokens of the game, as the model reads them.
-    pub reading: Reading,
+    pub reading: TokenizedGame,
     /// The tokens whose rows are kept, at least one.
     pub tokens: Vec<usize>,
 }

@@ -39,9 +39,9 @@ pub struct RecordedPasses<'a> {
     games: &'a [RecordedGame<'a>],
     sites: &'a [usize],
     /// The model's values at the recorded tokens of each game.
-    pub seen: Vec<Vec<TokenView>>,
+    pub views: Vec<Vec<TokenView>>,
     /// The cache of each game's batch and its place there, if the model continues from cached steps.
-    passed: Vec<Option<(Arc<Cache>, usize)>>,
+    caches: Vec<Option<(Arc<Cache>, usize)>>,
 }
 
 /// A token of a game that was recorded, and what is added to the stream there. The game ends with it.
@@ -92,18 +92,18 @@ impl Model {
             let kept: Vec<(Vec<f32>, Vec<f32>)> = kept.collect();
             let width = self.width();
             let outputs = logits.len() / rows.len();
-            let seen = |row: usize| TokenView {
+            let view = |row: usize| TokenView {
                 logits: logits[row * outputs..(row + 1) * outputs].to_vec(),
                 rows: kept.iter().map(|(rows, _)| rows[row * width..(row + 1) * width].to_vec()).collect(),
                 lengths: kept.iter().map(|(_, normed)| norm(&normed[row * width..(row + 1) * width])).collect(),
             };
-            let mut seen = (0..rows.len()).map(seen);
+            let mut views = (0..rows.len()).map(view);
             let of_game =
-                |game: usize| (seen.by_ref().take(at(game).len()).collect(), cache.clone().map(|cache| (cache, game)));
+                |game: usize| (views.by_ref().take(at(game).len()).collect(), cache.clone().map(|cache| (cache, game)));
             Ok((0..batch.places.len()).map(of_game).collect())
         })?;
-        let (seen, passed) = found.into_iter().unzip();
-        Ok(RecordedPasses { games, sites, seen, passed })
+        let (views, caches) = found.into_iter().unzip();
+        Ok(RecordedPasses { games, sites, views, caches })
     }
 
     /// The logits at each edited token, after its vector was added to the stream there at `site`, one of those that were recorded.
@@ -139,8 +139,8 @@ impl Model {
         // Edits of games of one batch go together. In which order does not matter: results are placed by their numbers.
         let mut by_batch: BTreeMap<*const Cache, (&Cache, Vec<(usize, ContinuationPoint)>)> = BTreeMap::new();
         for (number, edit) in edits.iter().enumerate() {
-            let passed = passes.passed[edit.game].as_ref();
-            let (cache, sequence) = passed.ok_or_else(|| Failure::internal("an edited game was not passed"))?;
+            let cache = passes.caches[edit.game].as_ref();
+            let (cache, sequence) = cache.ok_or_else(|| Failure::internal("an edited game was not passed"))?;
             let after = ContinuationPoint { sequence: *sequence, steps: passes.games[edit.game].at[edit.place] };
             let of_batch = by_batch.entry(Arc::as_ptr(cache)).or_insert_with(|| (cache.as_ref(), Vec::new()));
             of_batch.1.push((number, after));
@@ -157,7 +157,7 @@ impl Model {
             let pass = self.pass();
             let x = chunk.iter().flat_map(|&(number, _)| {
                 let StreamEdit { game, place, vector } = &edits[number];
-                passes.seen[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
+                passes.views[*game][*place].rows[column].iter().zip(vector).map(|(x, vector)| x + vector)
             });
             let x = TensorData::new(x.collect::<Vec<f32>>(), [chunk.len(), self.width()]);
             let after: Vec<ContinuationPoint> = chunk.iter().map(|(_, after)| *after).collect();

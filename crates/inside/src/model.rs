@@ -9,15 +9,15 @@ use cwm_models::parameters::Weights;
 use cwm_models::{Device, DeviceWeights, ForwardPass, Network, Precision};
 use serde_json::json;
 
-use crate::task::sizes;
-use crate::{Task, WeightsSource};
+use crate::model_task::sizes;
+use crate::{ModelTask, WeightsSource};
 
 /// A model on a device, ready for passes without gradients.
 ///
 /// On the CPU each micro-batch is computed by one thread, so that results have the same bits on any number of cores.
 #[derive(Debug)]
 pub struct Model {
-    task: Task,
+    task: ModelTask,
     weights_source: WeightsSource,
     description: Description,
     digest: String,
@@ -61,7 +61,7 @@ impl Model {
     }
 
     /// The task that it was trained on.
-    pub fn task(&self) -> Task {
+    pub fn task(&self) -> ModelTask {
         self.task
     }
 
@@ -121,8 +121,8 @@ impl Model {
     /// A token that fills batches on the right.
     pub(crate) fn padding(&self) -> u32 {
         match self.task {
-            Task::Moves => u32::from(cwm_policy::inputs::words::PADDING),
-            Task::State => u32::from(cwm_encoding::PAD),
+            ModelTask::Moves => u32::from(cwm_policy::inputs::words::PADDING),
+            ModelTask::State => u32::from(cwm_encoding::PAD),
         }
     }
 

@@ -10,17 +10,17 @@ use cwm_policy::inputs::words;
 use cwm_sequences::Vocabulary;
 use serde_json::{Map, json};
 
-use crate::Task;
+use crate::ModelTask;
 
 /// Writes a checkpoint of a model of this family, size and task into the folder `folder`, which is made. A `gpt` has a tied table
 /// and 512 positions. Its weights are those that a training with this seed begins with.
 ///
 /// # Errors
 /// An operation on the disk fails, or there is no such model.
-pub fn write_checkpoint(folder: &Path, task: Task, family: &str, size: &str, seed: u64) -> Result<(), Failure> {
+pub fn write_checkpoint(folder: &Path, task: ModelTask, family: &str, size: &str, seed: u64) -> Result<(), Failure> {
     let (inputs, outputs) = match task {
-        Task::Moves => (words::VOCABULARY, words::VOCABULARY),
-        Task::State => (cwm_encoding::VOCABULARY, cwm_encoding::LOGITS),
+        ModelTask::Moves => (words::VOCABULARY, words::VOCABULARY),
+        ModelTask::State => (cwm_encoding::VOCABULARY, cwm_encoding::LOGITS),
     };
     let options: &[(&str, &str)] =
         if family == "gpt" { &[("gelu", "tanh"), ("positions", "512"), ("tied", "true")] } else { &[] };
@@ -33,7 +33,7 @@ pub fn write_checkpoint(folder: &Path, task: Task, family: &str, size: &str, see
     };
     let network = Network::build(architecture.clone(), outputs)?;
     let mut training = Map::from_iter([("seed".to_owned(), json!(seed))]);
-    if task == Task::Moves {
+    if task == ModelTask::Moves {
         let (inputs, targets) = (inputs as u16, outputs as u16);
         let vocabulary = Vocabulary { form: "words".to_owned(), version: 1, inputs, targets, longest: 512 };
         training.insert("vocabulary".to_owned(), json!(vocabulary));

@@ -6,20 +6,20 @@ use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Sites, Tokens, device};
 
 use crate::sample::write_checkpoint;
-use crate::{Model, Reading, RowsWriter, Task, WeightsSource};
+use crate::{Model, ModelTask, RowsWriter, TokenizedGame, WeightsSource};
 
-fn readings(task: Task) -> Vec<Reading> {
+fn readings(task: ModelTask) -> Vec<TokenizedGame> {
     let games = sample::games().into_iter().take(9).enumerate();
     let reading = |(index, moves): (usize, Vec<PlainMove>)| {
         let tokens: Vec<u16> = std::iter::once(START).chain(moves.iter().map(|plain| plain.token())).collect();
-        let mut reading = Reading::of(task, &tokens).unwrap();
+        let mut reading = TokenizedGame::of(task, &tokens).unwrap();
         reading.truncate(10 + 5 * index);
         reading
     };
     games.map(reading).collect()
 }
 
-fn open(family: &str, task: Task, weights_source: WeightsSource) -> (tempfile::TempDir, Model) {
+fn open(family: &str, task: ModelTask, weights_source: WeightsSource) -> (tempfile::TempDir, Model) {
     let folder = tempfile::tempdir().unwrap();
     write_checkpoint(folder.path(), task, family, "d32/l2", 4).unwrap();
     let model = Model::open(folder.path(), weights_source, &device::cpu()).unwrap();
@@ -29,7 +29,7 @@ fn open(family: &str, task: Task, weights_source: WeightsSource) -> (tempfile::T
 /// Rows of micro-batches are those of each game alone, for any number of workers.
 #[test]
 fn kept_rows_are_those_of_each_game_alone() {
-    for (family, task) in [("gpt", Task::Moves), ("slice", Task::Moves), ("transformer", Task::State)] {
+    for (family, task) in [("gpt", ModelTask::Moves), ("slice", ModelTask::Moves), ("transformer", ModelTask::State)] {
         let (_folder, model) = open(family, task, WeightsSource::Trained);
         assert_eq!((model.task(), model.sites(), model.width()), (task, 3, 32));
         let readings = readings(task);
@@ -68,9 +68,9 @@ fn kept_rows_are_those_of_each_game_alone() {
 
 #[test]
 fn untrained_models_have_other_weights_of_the_same_architecture() {
-    let (_one, trained) = open("gpt", Task::Moves, WeightsSource::Trained);
-    let (_two, same) = open("gpt", Task::Moves, WeightsSource::Untrained { seed: 4 });
-    let (_three, other) = open("gpt", Task::Moves, WeightsSource::Untrained { seed: 5 });
+    let (_one, trained) = open("gpt", ModelTask::Moves, WeightsSource::Trained);
+    let (_two, same) = open("gpt", ModelTask::Moves, WeightsSource::Untrained { seed: 4 });
+    let (_three, other) = open("gpt", ModelTask::Moves, WeightsSource::Untrained { seed: 5 });
     assert_eq!(trained.digest(), same.digest());
     assert_ne!(trained.digest(), other.digest());
     assert_eq!((trained.name(), trained.weights_source().name()), ("gpt d32/l2".to_owned(), "trained"));
@@ -83,7 +83,7 @@ fn untrained_models_have_other_weights_of_the_same_architecture() {
 #[test]
 fn other_forms_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 4).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d32/l2", 4).unwrap();
     let file = folder.path().join("model.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(file, text.replace("\"words\"", "\"board\"")).unwrap();
@@ -93,7 +93,7 @@ fn other_forms_are_refused_in_words() {
 
 #[test]
 fn a_game_that_is_too_long_is_refused() {
-    let (_folder, model) = open("gpt", Task::Moves, WeightsSource::Trained);
+    let (_folder, model) = open("gpt", ModelTask::Moves, WeightsSource::Trained);
     let longest = model.longest().unwrap();
     let workers = WorkerPool::new(1).unwrap();
     let games = [vec![1u16; longest + 1]];

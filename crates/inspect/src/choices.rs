@@ -31,7 +31,7 @@ pub fn choice(path: &Path) -> Result<Description, Failure> {
 pub fn candidates(path: &Path) -> Result<Description, Failure> {
     let candidates = read_lines(path, "candidates")?;
     let row = |one: &Map<String, Value>| {
-        let rank = one.get("rank").and_then(Value::as_u64).map_or_else(|| "set aside".to_owned(), with_separators);
+        let rank = one.get("rank").and_then(Value::as_u64).map_or_else(|| "excluded".to_owned(), with_separators);
         let empty = Map::new();
         let parameters = one.get("parameters").and_then(Value::as_object).unwrap_or(&empty);
         let why = one.get("why").and_then(Value::as_str).map(|why| format!(" ({})", escape_controls(why, 80)));

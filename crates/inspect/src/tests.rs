@@ -172,10 +172,10 @@ fn choices_are_reported_with_what_they_were_made_from() {
     let choice = r#"{"family":"slice","format":1,"parameters":{"beta2":0.95,"lr":0.001},"size":"d128/l1"}"#;
     assert_eq!(tell(Format::CHOICE, choice).unwrap(), "choice for  slice d128/l1\nparameters  beta2 0.95, lr 0.001");
     let best = r#"{"rank":1,"why":"best","loss":0.14394,"parameters":{"lr":0.001}}"#;
-    let aside = r#"{"rank":null,"why":"diverged\u001b","loss":null,"parameters":{"lr":0.1}}"#;
+    let excluded = r#"{"rank":null,"why":"diverged\u001b","loss":null,"parameters":{"lr":0.1}}"#;
     assert_eq!(
-        tell(Format::CANDIDATES, &format!("{best}\n{aside}\n")).unwrap(),
-        "1           loss 0.14394, lr 0.001 (best)\nset aside   loss none, lr 0.1 (diverged\\u{1b})"
+        tell(Format::CANDIDATES, &format!("{best}\n{excluded}\n")).unwrap(),
+        "1           loss 0.14394, lr 0.001 (best)\nexcluded    loss none, lr 0.1 (diverged\\u{1b})"
     );
     let many = tell(Format::CANDIDATES, &format!("{best}\n").repeat(108)).unwrap();
     assert!(many.ends_with("and 98 more"), "{many}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
 
-use crate::Run;
+use crate::ModelChoices;
 
 /// A model that is compared, over all of its seeds. Arms are ordered by name, width and layers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ impl Arm {
         Arm { name: name.to_owned(), dimensions, size: size.to_owned(), variant: variant.to_owned() }
     }
 
-    fn of(run: &Run) -> Self {
+    fn of(run: &ModelChoices) -> Self {
         let beyond = run.label.coordinates.iter().filter(|(axis, _)| !matches!(axis.as_str(), "seed" | "test"));
         let variant: Vec<String> = beyond.map(|(axis, value)| format!("{axis}={value}")).collect();
         Arm::new(&run.chooser.arm(), run.chooser.size.as_deref().unwrap_or_default(), &variant.join(", "))
@@ -45,8 +45,10 @@ impl Arm {
 ///
 /// # Errors
 /// Two runs of an arm have the same seed.
-pub fn by_arm<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<Vec<(Arm, Vec<&'a Run>)>, Failure> {
-    let mut arms: BTreeMap<Arm, Vec<&Run>> = BTreeMap::new();
+pub fn by_arm<'a>(
+    runs: impl IntoIterator<Item = &'a ModelChoices>,
+) -> Result<Vec<(Arm, Vec<&'a ModelChoices>)>, Failure> {
+    let mut arms: BTreeMap<Arm, Vec<&ModelChoices>> = BTreeMap::new();
     for run in runs {
         let of_arm = arms.entry(Arm::of(run)).or_default();
         if let Some(other) = of_arm.iter().find(|other| other.seed() == run.seed()) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_choices::{Choice, Chooser, Correctness};
 use cwm_contract::{Failure, Label};
 
-use crate::{Arm, Estimate, Measure, Resamples, Run};
+use crate::{Arm, Estimate, Measure, ModelChoices, Resamples};
 
 /// A position that all arms have.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,8 +61,8 @@ impl Comparison {
     ///
     /// # Errors
     /// Two runs have different positions under one record.
-    pub fn new(arms: &[(Arm, Vec<&Run>)], resamples: u64, seed: u64) -> Result<Self, Failure> {
-        let runs: Vec<&Run> = arms.iter().flat_map(|(_, runs)| runs).copied().collect();
+    pub fn new(arms: &[(Arm, Vec<&ModelChoices>)], resamples: u64, seed: u64) -> Result<Self, Failure> {
+        let runs: Vec<&ModelChoices> = arms.iter().flat_map(|(_, runs)| runs).copied().collect();
         let mut records: Vec<&Choice> = Vec::new();
         if let Some((first, others)) = runs.split_first() {
             for choice in &first.choices {
@@ -118,7 +118,7 @@ impl Comparison {
 }
 
 /// Returns true if all other runs have the position of a choice.
-fn is_in_all(run: &Run, choice: &Choice, others: &[&Run]) -> Result<bool, Failure> {
+fn is_in_all(run: &ModelChoices, choice: &Choice, others: &[&ModelChoices]) -> Result<bool, Failure> {
     for other in others {
         let Some(theirs) = other.of_record(choice.record) else { return Ok(false) };
         if (&theirs.fen, theirs.best, theirs.game) != (&choice.fen, choice.best, choice.game) {
@@ -131,7 +131,7 @@ fn is_in_all(run: &Run, choice: &Choice, others: &[&Run]) -> Result<bool, Failur
     Ok(true)
 }
 
-fn measured(arm: &Arm, runs: &[&Run], asked: &[SharedPosition]) -> ArmChoices {
+fn measured(arm: &Arm, runs: &[&ModelChoices], asked: &[SharedPosition]) -> ArmChoices {
     let of_first = |asked: &SharedPosition| runs[0].of_record(asked.record);
     let values = |asked: &SharedPosition| {
         Measure::ALL.map(|measure| {

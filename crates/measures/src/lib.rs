@@ -9,15 +9,15 @@ mod arm;
 mod comparison;
 mod graded;
 mod measure;
+mod model_choices;
 mod resamples;
-mod run;
 
 pub use arm::{Arm, by_arm};
 pub use comparison::{ArmChoices, Comparison, SharedPosition};
 pub use graded::{GradeMeasure, GradedRuns, Resampling};
 pub use measure::Measure;
+pub use model_choices::ModelChoices;
 pub use resamples::{CONFIDENCE, Estimate, Resamples};
-pub use run::Run;
 
 #[cfg(test)]
 mod tests;

@@ -29,7 +29,7 @@ fn choice(record: u64, best: bool) -> Choice {
     }
 }
 
-fn run(label: &str, mask: &str, seed: u64, choices: Vec<Choice>) -> Run {
+fn run(label: &str, mask: &str, seed: u64, choices: Vec<Choice>) -> ModelChoices {
     let chooser = Chooser {
         name: "gpt".into(),
         size: Some("d64/l2".into()),
@@ -38,14 +38,14 @@ fn run(label: &str, mask: &str, seed: u64, choices: Vec<Choice>) -> Run {
         seed: Some(seed),
         ..Chooser::default()
     };
-    Run { label: label.parse().unwrap(), chooser, choices }
+    ModelChoices { label: label.parse().unwrap(), chooser, choices }
 }
 
 fn choices(best: &[bool]) -> Vec<Choice> {
     best.iter().enumerate().map(|(record, best)| choice(record as u64, *best)).collect()
 }
 
-fn compared(runs: &[Run]) -> Result<Comparison, Failure> {
+fn compared(runs: &[ModelChoices]) -> Result<Comparison, Failure> {
     Comparison::new(&by_arm(runs)?, 200, 7)
 }
 
@@ -78,7 +78,7 @@ fn an_arm_is_the_mean_of_its_seeds_on_the_positions_that_all_were_asked() {
 #[test]
 fn axes_name_an_arm_only_where_name_and_size_do_not() {
     let some = || choices(&[true]);
-    let full = |runs: &[Run]| by_arm(runs).unwrap().iter().map(|(arm, _)| arm.full_name()).collect::<Vec<_>>();
+    let full = |runs: &[ModelChoices]| by_arm(runs).unwrap().iter().map(|(arm, _)| arm.full_name()).collect::<Vec<_>>();
     assert_eq!(full(&[run("a[arm=x,seed=3]", "none", 0, some())]), ["board/none d64/l2"]);
     let two = [run("a[lr=1,seed=0]", "none", 0, some()), run("a[lr=2,seed=0]", "none", 0, some())];
     assert_eq!(full(&two), ["board/none d64/l2 (lr=1)", "board/none d64/l2 (lr=2)"]);
@@ -112,11 +112,11 @@ fn files_are_read_by_record_and_each_record_once() {
     let path = folder.path().join("choices");
     let input = |label: &str| GroupInput { label: label.parse().unwrap(), path: path.clone() };
     write(&path, &[choice(2, true), choice(1, false)]);
-    let read = Run::read(&input("llama[test=bench,seed=4]")).unwrap();
+    let read = ModelChoices::read(&input("llama[test=bench,seed=4]")).unwrap();
     assert_eq!(read.choices.iter().map(|choice| choice.record).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((read.test(), read.seed().as_deref()), ("bench", Some("4")));
     write(&path, &[choice(2, true), choice(2, false)]);
-    assert_eq!(Run::read(&input("x")).unwrap_err().message, "the choices of x have record 2 twice");
+    assert_eq!(ModelChoices::read(&input("x")).unwrap_err().message, "the choices of x have record 2 twice");
 }
 
 proptest! {

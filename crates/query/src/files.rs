@@ -48,7 +48,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// # Errors
 /// Files cannot be read, or the name of a table that is made so is another's.
 pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
-    let name = table_name(&artifact.port);
+    let name = table_name(&artifact.output_name);
     if !artifact.path.is_dir() {
         let files = kind(&artifact.path)?.map(|kind| Files { kind, paths: vec![artifact.path.clone()] });
         return Ok(files.into_iter().map(|files| (name.clone(), files)).collect());
@@ -74,9 +74,11 @@ pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
         let is_shared = names.iter().filter(|other| **other == named).count() > 1;
         let table = if is_shared { format!("{named}_{}", kind.word()) } else { named };
         if tables.contains_key(&table) {
-            let Artifact { cell, port, .. } = artifact;
-            return Err(Failure::input(format!("two kinds of files in {cell}.{port} would be one table `{table}`"))
-                .hint("give files of different kinds different names"));
+            let Artifact { cell, output_name, .. } = artifact;
+            return Err(Failure::input(format!(
+                "two kinds of files in {cell}.{output_name} would be one table `{table}`"
+            ))
+            .hint("give files of different kinds different names"));
         }
         tables.insert(table, Files { kind, paths });
     }
@@ -145,7 +147,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let path = folder.path().to_owned();
-        let artifact = Artifact { cell: "e".into(), port: "My-port".into(), format: Format::ANY, path };
+        let artifact = Artifact { cell: "e".into(), output_name: "My-output_name".into(), format: Format::ANY, path };
         Ok(tables(&artifact)?.into_iter().map(|(name, files)| (name, files.paths.len())).collect())
     }
 
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(names(&several), expected);
         let taken = [("x.arrow", "ARROW1"), ("x.parquet", "PAR1"), ("x_arrow.parquet", "PAR1")];
         let message = tables_of(&taken).unwrap_err().message;
-        assert_eq!(message, "two kinds of files in e.My-port would be one table `x_arrow`");
+        assert_eq!(message, "two kinds of files in e.My-output_name would be one table `x_arrow`");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failu
         }
     }
     if named.is_empty() {
-        let mut ports: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.port)).collect();
+        let mut ports: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.output_name)).collect();
         ports.dedup();
         let is_empty =
             |artifact: &Artifact| artifact.path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
@@ -94,8 +94,8 @@ async fn part(
     columns: &Columns,
 ) -> Result<LogicalPlan, Failure> {
     let unreadable = |what: &str| {
-        let Artifact { cell, port, path, .. } = artifact;
-        Failure::input(format!("cannot read {cell}.{port} ({}): {what}", path.display()))
+        let Artifact { cell, output_name, path, .. } = artifact;
+        Failure::input(format!("cannot read {cell}.{output_name} ({}): {what}", path.display()))
             .hint("the file may be damaged: `cwm store verify` finds out")
     };
     let urls: Vec<String> = files.paths.iter().map(|path| cwm_functions::file_url(path)).collect();

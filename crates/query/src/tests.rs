@@ -14,8 +14,8 @@ use datafusion::parquet::arrow::ArrowWriter;
 
 use crate::SqlEngine;
 
-fn artifact(cell: &str, port: &str, path: &Path) -> Artifact {
-    Artifact { cell: cell.into(), port: port.into(), format: Format::ANY, path: path.to_owned() }
+fn artifact(cell: &str, output_name: &str, path: &Path) -> Artifact {
+    Artifact { cell: cell.into(), output_name: output_name.into(), format: Format::ANY, path: path.to_owned() }
 }
 
 /// Scores of one position that is right but for label 64.

@@ -1,7 +1,7 @@
 //! Players that need no model: their answers to an item.
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub fn answer_at_random(item: &Item, seed: u64, sample: u64) -> Result<String, F
         }
         _ => vec![String::new()],
     };
-    let mut draws = GameStream::new(&format!("questions answer {}", item.task_id), &seed.to_string(), sample);
+    let mut draws = StreamRng::new(&format!("questions answer {}", item.task_id), &seed.to_string(), sample);
     let at = draws.below(choices.len().max(1) as u32) as usize;
     Ok(choices.into_iter().nth(at).unwrap_or_default())
 }

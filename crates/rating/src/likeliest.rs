@@ -54,7 +54,7 @@ pub(crate) struct Points(Vec<RatingPoints>);
 #[derive(Clone, Copy, Debug)]
 struct RatingPoints {
     rating: f64,
-    made: f64,
+    won: f64,
     lost: f64,
 }
 
@@ -64,7 +64,7 @@ impl Points {
         let mut ratings: Vec<f64> = levels.iter().map(|level| level.rating).collect();
         ratings.sort_unstable_by(f64::total_cmp);
         ratings.dedup();
-        Points(ratings.into_iter().map(|rating| RatingPoints { rating, made: 0.0, lost: 0.0 }).collect())
+        Points(ratings.into_iter().map(|rating| RatingPoints { rating, won: 0.0, lost: 0.0 }).collect())
     }
 
     /// The place of a rating.
@@ -74,14 +74,14 @@ impl Points {
 
     /// Adds results to those of a place.
     pub fn add(&mut self, place: usize, results: &Level) {
-        self.0[place].made += results.points();
+        self.0[place].won += results.points();
         self.0[place].lost += results.points_lost();
     }
 
     /// Removes all results.
     pub fn clear(&mut self) {
         for against in &mut self.0 {
-            (against.made, against.lost) = (0.0, 0.0);
+            (against.won, against.lost) = (0.0, 0.0);
         }
     }
 
@@ -91,24 +91,24 @@ impl Points {
 
     /// The likeliest rating; there is at least one game.
     pub fn rating(&self) -> Rating {
-        let (made, lost) = (self.sum(|against| against.made), self.sum(|against| against.lost));
+        let (won, lost) = (self.sum(|against| against.won), self.sum(|against| against.lost));
         // At such a distance from all levels either side expects less than a hundredth of a point.
-        let far = RATING_LIMIT + 400.0 * libm::log10(100.0 * (made + lost) + 100.0);
+        let far = RATING_LIMIT + 400.0 * libm::log10(100.0 * (won + lost) + 100.0);
         let most = -libm::log(CHANCE);
-        if made == 0.0 {
+        if won == 0.0 {
             let unlikely = |at: f64| self.sum(|against| against.lost * libm::log1p(odds(at - against.rating)));
             return Rating::Below(bisect(far, |at| unlikely(at) < most));
         }
         if lost == 0.0 {
-            let unlikely = |at: f64| self.sum(|against| against.made * libm::log1p(odds(against.rating - at)));
+            let unlikely = |at: f64| self.sum(|against| against.won * libm::log1p(odds(against.rating - at)));
             return Rating::Above(bisect(far, |at| unlikely(at) > most));
         }
         // The derivative of the likelihood's logarithm. Two sums of positive terms lose no digits where E is almost 0 or 1.
-        let above = |at: f64| self.sum(|against| against.made * expected(against.rating, at));
+        let above = |at: f64| self.sum(|against| against.won * expected(against.rating, at));
         let below = |at: f64| self.sum(|against| against.lost * expected(at, against.rating));
         let rating = bisect(far, |at| above(at) > below(at));
         let variance = |against: &RatingPoints| {
-            (against.made + against.lost) * expected(rating, against.rating) * expected(against.rating, rating)
+            (against.won + against.lost) * expected(rating, against.rating) * expected(against.rating, rating)
         };
         let standard_error = 400.0 / std::f64::consts::LN_10 / self.sum(variance).sqrt();
         Rating::Likeliest { rating, standard_error }
@@ -187,9 +187,9 @@ mod tests {
             if let Rating::Likeliest { standard_error, .. } = rating {
                 prop_assert!(standard_error > 0.0 && standard_error.is_finite(), "{rating:?}");
             }
-            let made: f64 = levels.iter().map(Level::points).sum();
+            let won: f64 = levels.iter().map(Level::points).sum();
             let lost: f64 = levels.iter().map(Level::points_lost).sum();
-            prop_assert_eq!(matches!(rating, Rating::Below(_)), made == 0.0);
+            prop_assert_eq!(matches!(rating, Rating::Below(_)), won == 0.0);
             prop_assert_eq!(matches!(rating, Rating::Above(_)), lost == 0.0);
         }
 

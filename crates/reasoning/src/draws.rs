@@ -1,17 +1,17 @@
 //! Random choices of builders and players.
 
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 
 /// The random choices of one example or answer. Each has a stream of its own: it does not depend on other examples, on cores, or on
 /// other builders.
-pub struct RandomChoices(GameStream);
+pub struct RandomChoices(StreamRng);
 
 impl RandomChoices {
     /// The draws for `purpose`, such as a builder's name, and an ordinal, such as that of a position, in a run with
     /// `seed`.
     pub fn new(purpose: &str, seed: i128, ordinal: u64) -> RandomChoices {
-        RandomChoices(GameStream::new(&format!("examples {purpose}"), &seed.to_string(), ordinal))
+        RandomChoices(StreamRng::new(&format!("examples {purpose}"), &seed.to_string(), ordinal))
     }
 
     /// A number from 0 up to but not including 1.

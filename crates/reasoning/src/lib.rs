@@ -35,7 +35,7 @@ pub use judges::{JUDGES, JudgeReader, JudgeScores, JudgeTask, JudgedOutput, judg
 pub use lines::best_line;
 pub use measures::MoveMeasures;
 pub use mixing::{Mix, Mixture, MixtureSource, Source, mix};
-pub use reading::{ReadAnswer, Reading};
+pub use reading::{ReadAnswer, ReadingRule};
 pub use reward::{AnswerVerdict, RewardOptions, VerifiedAnswer};
 pub use search::{MATE, ScoredMove, VerbalisedSearch, Wording, verbalised};
 pub use task::{CATEGORY, ReasoningTask, TaskOptions, build_item};

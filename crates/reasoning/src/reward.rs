@@ -1,13 +1,13 @@
 //! Verdicts and rewards.
 
-use crate::reading::{ReadAnswer, Reading};
+use crate::reading::{ReadAnswer, ReadingRule};
 use crate::values::{Scaling, Values};
 
 /// The options of rewards; the default is the published way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RewardOptions {
     /// The rule by which the answer is found.
-    pub reading: Reading,
+    pub reading: ReadingRule,
     /// The scale of rewards of legal moves.
     pub scaling: Scaling,
     /// A legal move whose reward is below this gets 0.
@@ -16,7 +16,7 @@ pub struct RewardOptions {
 
 impl Default for RewardOptions {
     fn default() -> Self {
-        RewardOptions { reading: Reading::Release, scaling: Scaling::Normalise, cut: 0.3 }
+        RewardOptions { reading: ReadingRule::Release, scaling: Scaling::Normalise, cut: 0.3 }
     }
 }
 

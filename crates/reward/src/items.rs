@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cwm_contract::{Failure, RewardRequest};
 use cwm_questions::{UnknownTasks, read_item_files};
-use cwm_reasoning::{Reading, RewardOptions, Scaling, VerifiedAnswer, Verifier};
+use cwm_reasoning::{ReadingRule, RewardOptions, Scaling, VerifiedAnswer, Verifier};
 
 /// Items, and the options of rewards for answers to them.
 pub struct Items {
@@ -38,7 +38,7 @@ impl Items {
 fn options(request: &RewardRequest) -> Result<RewardOptions, Failure> {
     let RewardRequest { reading, scaling, cut, .. } = request;
     let reading =
-        Reading::of_name(reading).ok_or_else(|| Failure::input(format!("there is no reading `{reading}`")))?;
+        ReadingRule::of_name(reading).ok_or_else(|| Failure::input(format!("there is no reading `{reading}`")))?;
     let scaling =
         Scaling::of_name(scaling).ok_or_else(|| Failure::input(format!("there is no scaling `{scaling}`")))?;
     if !(0.0..=1.0).contains(cut) {

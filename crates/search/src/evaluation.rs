@@ -203,7 +203,7 @@ pub fn reaches_seventh(m: Move, us: Color) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cwm_game::GameStream;
+    use cwm_game::StreamRng;
     use cwm_random::Random;
 
     use super::*;
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn the_running_value_is_that_of_the_board() {
         for game in 0..40 {
-            let mut stream = GameStream::new("test", "0", game);
+            let mut stream = StreamRng::new("test", "0", game);
             let mut valued = EvaluatedPosition::new(Chess::new());
             for _ in 0..200 {
                 let moves = valued.position.legal_moves();

@@ -8,7 +8,7 @@ use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
 
 use crate::device_trainer::{DeviceTrainer, PendingStepEnd, StepEnd};
 use crate::optimiser::{clip_factor, norm};
-use crate::{Metrics, State, Task};
+use crate::{Metrics, Objective, State};
 
 /// Owns the arrays of a training where they are updated.
 pub enum TrainingBackend {
@@ -64,9 +64,9 @@ impl TrainingBackend {
     }
 
     /// Adds up the gradients of the micro-batches of a step, which have so many positions together.
-    pub fn pass<T: Task>(
+    pub fn pass<T: Objective>(
         &mut self,
-        task: &T,
+        objective: &T,
         options: PassOptions<'_>,
         state: &State<T::Metrics>,
         (step, positions): (u64, usize),
@@ -78,7 +78,7 @@ impl TrainingBackend {
                 let weights = DeviceWeights::new(&state.weights, &device::cpu()).with_precision(options.precision);
                 let sums = options.workers.map(micro_batches.len(), |index| {
                     let pass = ForwardPass::training(&weights, rng(index));
-                    let loss = task.loss(&pass, &micro_batches[index], positions);
+                    let loss = objective.loss(&pass, &micro_batches[index], positions);
                     gradient.add(index, pass.gradient(&loss.share));
                     loss.sum()
                 });
@@ -88,7 +88,7 @@ impl TrainingBackend {
                 let weights = trainer.weights().with_precision(options.precision);
                 let losses = micro_batches.iter().enumerate().map(|(index, micro_batch)| {
                     let pass = ForwardPass::training(&weights, rng(index));
-                    let loss = task.loss(&pass, micro_batch, positions);
+                    let loss = objective.loss(&pass, micro_batch, positions);
                     trainer.add(pass.device_gradients(&loss.share));
                     loss
                 });

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curves::CurvesPrefix;
 use crate::optimiser::AdamWOptions;
-use crate::{BestWeights, Metrics, State, Task};
+use crate::{BestWeights, Metrics, Objective, State};
 
 /// Version of the files that this code writes.
 const FORMAT: u32 = 2;
@@ -59,7 +59,7 @@ struct Counts<I, B> {
 pub enum ResumeError {
     /// It is missing, or not as it was written.
     Damaged(String),
-    /// It belongs to another task or a newer cwm.
+    /// It belongs to another objective or a newer cwm.
     Foreign(String),
     /// It cannot be read at present; its content is unknown.
     Unreadable(io::Error),
@@ -79,14 +79,14 @@ impl std::fmt::Display for ResumeError {
 ///
 /// # Errors
 /// An operation on the disk fails.
-pub fn write<T: Task>(
+pub fn write<T: Objective>(
     file: &mut impl Write,
-    task: &T,
+    objective: &T,
     state: &State<T::Metrics>,
     prefix: &CurvesPrefix,
 ) -> io::Result<()> {
     let counts = Counts {
-        identity: task.identity().clone(),
+        identity: objective.identity().clone(),
         step: state.step,
         updates: state.adamw.updates,
         skipped: state.skipped,
@@ -166,13 +166,13 @@ impl Digest {
     }
 }
 
-/// Reads the state of a training of `task`, and the prefix of the curves that belongs to it.
+/// Reads the state of a training of `objective`, and the prefix of the curves that belongs to it.
 ///
 /// # Errors
-/// The file is damaged or cannot be read, or belongs to another task or a newer cwm.
-pub fn read<T: Task>(
+/// The file is damaged or cannot be read, or belongs to another objective or a newer cwm.
+pub fn read<T: Objective>(
     path: &Path,
-    task: &T,
+    objective: &T,
     adamw: AdamWOptions,
 ) -> Result<(State<T::Metrics>, CurvesPrefix), ResumeError> {
     let damaged = |error: &dyn std::fmt::Display| ResumeError::Damaged(error.to_string());
@@ -187,7 +187,7 @@ pub fn read<T: Task>(
     if format != FORMAT {
         return Err(ResumeError::Foreign(format!("it has format {format}, this build reads {FORMAT}")));
     }
-    type HeaderOf<T> = Header<<T as Task>::Identity, <<T as Task>::Metrics as Metrics>::SavedMetrics>;
+    type HeaderOf<T> = Header<<T as Objective>::Identity, <<T as Objective>::Metrics as Metrics>::SavedMetrics>;
     let Header { blake3, counts, .. }: HeaderOf<T> = serde_json::from_str(header).map_err(|error| damaged(&error))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(&error))?;
     let mut digest = Digest::begin(&counts).map_err(|error| damaged(&error))?;
@@ -200,15 +200,15 @@ pub fn read<T: Task>(
     if digest.end() != blake3 {
         return Err(damaged(&"its content is not what was written"));
     }
-    if counts.identity != *task.identity() {
+    if counts.identity != *objective.identity() {
         return Err(ResumeError::Foreign("it belongs to another model".into()));
     }
     let array = |name: &str| {
         let tensor = tensors.tensor(name).map_err(|error| damaged(&error))?;
-        if tensor.dtype() != Dtype::F32 || tensor.shape() != [task.layout().total()] {
+        if tensor.dtype() != Dtype::F32 || tensor.shape() != [objective.layout().total()] {
             return Err(ResumeError::Damaged(format!("`{name}` has another shape")));
         }
-        let mut weights = Weights::zeros(task.layout().clone());
+        let mut weights = Weights::zeros(objective.layout().clone());
         fill(weights.values_mut(), tensor.data());
         Ok(weights)
     };

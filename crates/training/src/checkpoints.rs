@@ -11,7 +11,7 @@ use cwm_contract::{Context, Failure, write_atomically};
 use crate::checkpoint_file::{self, ResumeError};
 use crate::curves::CurvesPrefix;
 use crate::optimiser::AdamWOptions;
-use crate::{State, Task};
+use crate::{Objective, State};
 
 /// Checkpoints kept.
 const KEPT: usize = 2;
@@ -39,9 +39,14 @@ pub fn is_due(step: u64, every: u64, since_last: Duration) -> bool {
 ///
 /// # Errors
 /// An operation on the disk fails.
-pub fn save<T: Task>(folder: &Path, task: &T, state: &State<T::Metrics>, prefix: &CurvesPrefix) -> Result<(), Failure> {
+pub fn save<T: Objective>(
+    folder: &Path,
+    objective: &T,
+    state: &State<T::Metrics>,
+    prefix: &CurvesPrefix,
+) -> Result<(), Failure> {
     let path = folder.join(format!("{}{:012}{}", NAME.0, state.step, NAME.1));
-    let write = |file: &mut std::fs::File| checkpoint_file::write(file, task, state, prefix);
+    let write = |file: &mut std::fs::File| checkpoint_file::write(file, objective, state, prefix);
     write_atomically(&path, &folder.join(UNFINISHED), write).map_err(|error| Failure::io("write", &path, error))?;
     let (later, others): (Vec<_>, Vec<_>) = checkpoints(folder)?.into_iter().partition(|(step, _)| *step > state.step);
     for (_, path) in later.into_iter().chain(others.into_iter().skip(KEPT)) {
@@ -54,11 +59,11 @@ pub fn save<T: Task>(folder: &Path, task: &T, state: &State<T::Metrics>, prefix:
 /// Checkpoints that are damaged, or whose curves are, are renamed; where no other is left, so are the curves.
 ///
 /// # Errors
-/// The folder or what lies in it cannot be read, or it holds what another task or a newer cwm wrote. Then nothing was
-/// changed there but those names.
-pub fn load<T: Task>(
+/// The folder or what lies in it cannot be read, or it holds what another objective or a newer cwm wrote. Then nothing
+/// was changed there but those names.
+pub fn load<T: Objective>(
     context: &Context,
-    task: &T,
+    objective: &T,
     adamw: AdamWOptions,
 ) -> Result<Option<(State<T::Metrics>, CurvesPrefix)>, Failure> {
     let folder = context.checkpoint_dir();
@@ -66,7 +71,7 @@ pub fn load<T: Task>(
     let found = checkpoints(folder)?;
     let none_kept = found.is_empty();
     for (_, path) in found {
-        let why = match checkpoint_file::read(&path, task, adamw) {
+        let why = match checkpoint_file::read(&path, objective, adamw) {
             Ok((state, prefix)) if prefix.is_in(&curves)? => return Ok(Some((state, prefix))),
             Ok(_) => "the curves beside it are not those that it belongs to".to_owned(),
             Err(ResumeError::Damaged(why)) => why,
@@ -126,8 +131,8 @@ mod tests {
 
     #[test]
     fn a_checkpoint_replaces_later_and_older_ones_and_has_usual_permissions() {
-        let task = Straight::new();
-        let mut state = State::new(start(&task), adamw());
+        let objective = Straight::new();
+        let mut state = State::new(start(&objective), adamw());
         let folder = tempfile::tempdir().unwrap();
         let kept = || {
             let entries = std::fs::read_dir(folder.path()).unwrap();
@@ -146,7 +151,7 @@ mod tests {
                 std::fs::copy(folder.path().join(name(11)), folder.path().join(name(9))).unwrap();
             }
             state.step = step;
-            save(folder.path(), &task, &state, &CurvesPrefix::empty()).unwrap();
+            save(folder.path(), &objective, &state, &CurvesPrefix::empty()).unwrap();
             let mut left: Vec<String> = left.into_iter().map(name).collect();
             left.sort();
             assert_eq!(kept(), left, "after step {step}");
@@ -155,7 +160,7 @@ mod tests {
         let usual = folder.path().join("usual");
         std::fs::write(&usual, "").unwrap();
         assert_eq!(mode(&folder.path().join(name(10))), mode(&usual));
-        let (read, _) = checkpoint_file::read(&folder.path().join(name(10)), &task, adamw()).unwrap();
+        let (read, _) = checkpoint_file::read(&folder.path().join(name(10)), &objective, adamw()).unwrap();
         assert_eq!((read.step, read.weights.values()), (10, state.weights.values()));
     }
 }

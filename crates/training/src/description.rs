@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::hyperparameters::Hyperparameters;
 use crate::{Metrics, State};
 
-/// The entries of `training` that every task has: steps, hyper-parameters, seeds, the last validation, and the best one where
-/// that is kept. `steps_per_epoch` is that of the first epoch.
+/// The entries of `training` that every objective has: steps, hyper-parameters, seeds, the last validation, and the
+/// best one where that is kept. `steps_per_epoch` is that of the first epoch.
 pub fn describe<M: Metrics>(
     hyper: &Hyperparameters,
     (steps_per_epoch, total_steps): (u64, u64),

@@ -10,7 +10,7 @@ use cwm_models::{DeviceWeights, ForwardPass, device};
 use serde_json::Value;
 
 use crate::optimiser::AdamWOptions;
-use crate::{Examples, Metrics, Task, Validation, curves};
+use crate::{Examples, Metrics, Objective, Validation, curves};
 
 /// Numbers in a row.
 const INPUTS: usize = 3;
@@ -50,7 +50,7 @@ impl Straight {
         Straight { layout: Arc::new(Layout::new(declarations).unwrap()), slope, name: "straight".into() }
     }
 
-    /// Renames the task, so that no checkpoint under the old name belongs to it.
+    /// Renames the objective, so that no checkpoint under the old name belongs to it.
     pub fn named(self, name: &str) -> Self {
         Straight { name: name.into(), ..self }
     }
@@ -63,7 +63,7 @@ impl Straight {
     }
 }
 
-impl Task for Straight {
+impl Objective for Straight {
     type MicroBatch = Rows;
     type Metrics = f64;
     type Identity = String;
@@ -151,8 +151,8 @@ pub fn adamw() -> AdamWOptions {
 }
 
 /// The weights that a training begins with.
-pub fn start(task: &Straight) -> Weights {
-    Weights::initial(task.layout.clone(), 7)
+pub fn start(objective: &Straight) -> Weights {
+    Weights::initial(objective.layout.clone(), 7)
 }
 
 /// Normal random numbers of this deviation.

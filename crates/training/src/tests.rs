@@ -1,4 +1,4 @@
-//! The whole loop, on a task that has nothing to do with chess: a linear regression.
+//! The whole loop, on an objective that has nothing to do with chess: a linear regression.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::order::{Batching, Order, Sampler};
 use crate::schedule::{Schedule, Shape};
 use crate::testing::{AllRows, HeldOutLoss, Rows, Straight, adamw, start};
 use crate::warm_start::Recipe;
-use crate::{Examples, Run, Settings, State, Validation, checkpoints, curves, warm_start};
+use crate::{Examples, Settings, State, TrainingLoop, Validation, checkpoints, curves, warm_start};
 
 /// Rows that are trained on; the last batch of an epoch is smaller.
 const ROWS: usize = 37;
@@ -75,7 +75,7 @@ impl Stage for Fit {
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
-        let (task, device) = (Straight::new().named(self.name), device::cpu());
+        let (objective, device) = (Straight::new().named(self.name), device::cpu());
         let workers = WorkerPool::new(context.cores())?;
         let settings = Settings {
             total_steps: self.steps,
@@ -92,20 +92,21 @@ impl Stage for Fit {
         };
         let recipe =
             Recipe { parameters: Default::default(), horizon: Some(HORIZON), train: String::new(), validation: None };
-        let start = match (checkpoints::load(context, &task, settings.adamw)?, context.optional_input("state")) {
+        let start = match (checkpoints::load(context, &objective, settings.adamw)?, context.optional_input("state")) {
             (Some(resumed), _) => resumed,
             (None, Some(state)) => {
-                warm_start::read(context, state, &task, settings.adamw, &recipe, settings.total_steps)?
+                warm_start::read(context, state, &objective, settings.adamw, &recipe, settings.total_steps)?
             }
-            (None, None) => (State::new(start(&task), settings.adamw), curves::CurvesPrefix::empty()),
+            (None, None) => (State::new(start(&objective), settings.adamw), curves::CurvesPrefix::empty()),
         };
         let sampler = Sampler::new(ROWS, BATCH, Order::Shuffled { seed: 1 });
-        let validation: Option<Box<dyn Validation<f64>>> = Some(Box::new(HeldOutLoss(&task)));
-        let mut run = Run::begin(context, &task, settings, sampler, validation, (&device, &workers), start)?;
+        let validation: Option<Box<dyn Validation<f64>>> = Some(Box::new(HeldOutLoss(&objective)));
+        let mut run =
+            TrainingLoop::begin(context, &objective, settings, sampler, validation, (&device, &workers), start)?;
         run.train(Mortal { left: self.abort_at })?;
         let (state, prefix) = run.synced()?;
         let curves = checkpoints::curves_path(context.checkpoint_dir());
-        warm_start::write(context.output("state")?, &task, (state, &prefix), Some(recipe), &curves)?;
+        warm_start::write(context.output("state")?, &objective, (state, &prefix), Some(recipe), &curves)?;
         run.finish().map(|_| ())
     }
 }

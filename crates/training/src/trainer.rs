@@ -5,7 +5,7 @@ use cwm_models::Device;
 use crate::backend::{Losses, PassOptions, TrainingBackend};
 use crate::device_trainer::{PendingStepEnd, StepEnd};
 use crate::schedule::Schedule;
-use crate::{State, Task};
+use crate::{Objective, State};
 
 /// Steps between snapshots of the weights; at a bad step none is taken.
 const SNAPSHOT_EVERY: u64 = 500;
@@ -24,9 +24,9 @@ pub struct StepMetrics {
 }
 
 /// Makes training steps.
-pub struct Trainer<'a, T: Task> {
-    /// The task.
-    pub task: &'a T,
+pub struct Trainer<'a, T: Objective> {
+    /// The objective.
+    pub objective: &'a T,
     options: PassOptions<'a>,
     schedule: Schedule,
     clip: f64,
@@ -46,10 +46,10 @@ struct Update {
     learning_rate: f64,
 }
 
-impl<'a, T: Task> Trainer<'a, T> {
+impl<'a, T: Objective> Trainer<'a, T> {
     /// Continues from `state` on `device`.
     pub fn new(
-        task: &'a T,
+        objective: &'a T,
         options: PassOptions<'a>,
         schedule: Schedule,
         clip: f64,
@@ -57,7 +57,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         device: &Device,
     ) -> Self {
         Trainer {
-            task,
+            objective,
             options,
             schedule,
             clip,
@@ -83,7 +83,7 @@ impl<'a, T: Task> Trainer<'a, T> {
     /// [finished](Trainer::finish_step) while the device computes them.
     pub fn begin_step(&mut self, micro_batches: &[T::MicroBatch]) {
         let numbers = (self.next_step(), self.positions(micro_batches));
-        self.pass = Some(self.backend.pass(self.task, self.options, &self.state, numbers, micro_batches));
+        self.pass = Some(self.backend.pass(self.objective, self.options, &self.state, numbers, micro_batches));
     }
 
     /// Starts the update of the step that has begun on this batch; the step before is finished. Without a device it ends at once.
@@ -121,7 +121,7 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     fn finish_update(&mut self, Update { end, positions, learning_rate }: Update) -> (StepMetrics, bool) {
         let StepEnd { loss_sum, gradient_norm, is_finite, .. } = self.backend.finish_update(&mut self.state, end);
-        let loss = loss_sum / self.task.denominator(positions);
+        let loss = loss_sum / self.objective.denominator(positions);
         if !is_finite {
             self.backend.restore_snapshot(&mut self.state);
             if self.pass.take().is_some() {
@@ -140,7 +140,7 @@ impl<'a, T: Task> Trainer<'a, T> {
     }
 
     fn positions(&self, micro_batches: &[T::MicroBatch]) -> usize {
-        micro_batches.iter().map(|micro_batch| self.task.positions(micro_batch)).sum()
+        micro_batches.iter().map(|micro_batch| self.objective.positions(micro_batch)).sum()
     }
 
     /// Ends a step that was made of any number of [updates](Trainer::update). If one of them was bad, all are undone: the weights
@@ -206,11 +206,11 @@ mod tests {
         change: impl FnOnce(&mut State<f64>),
         test: impl FnOnce(&mut Trainer<'_, Straight>) -> R,
     ) -> R {
-        let (task, workers) = (Straight::new(), WorkerPool::new(1).unwrap());
-        let mut state = State::new(start(&task), adamw());
+        let (objective, workers) = (Straight::new(), WorkerPool::new(1).unwrap());
+        let mut state = State::new(start(&objective), adamw());
         change(&mut state);
         let options = PassOptions { workers: &workers, precision: Default::default(), dropout_seed: None };
-        test(&mut Trainer::new(&task, options, schedule, 1.0, state, &device::cpu()))
+        test(&mut Trainer::new(&objective, options, schedule, 1.0, state, &device::cpu()))
     }
 
     /// Step, updates, bad steps and how many of them came last.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curves::CurvesPrefix;
 use crate::optimiser::AdamWOptions;
-use crate::{State, Task, checkpoint_file, checkpoints};
+use crate::{Objective, State, checkpoint_file, checkpoints};
 
 /// Version of the folders that this code reads and writes.
 const FORMAT: u32 = 1;
@@ -88,9 +88,9 @@ impl Recipe {
 ///
 /// # Errors
 /// An operation on the disk fails.
-pub fn write<T: Task>(
+pub fn write<T: Objective>(
     folder: &Path,
-    task: &T,
+    objective: &T,
     (state, prefix): (&State<T::Metrics>, &CurvesPrefix),
     recipe: Option<Recipe>,
     curves: &Path,
@@ -99,7 +99,7 @@ pub fn write<T: Task>(
     if recipe.is_some() {
         copy(curves, &folder.join(CURVES))?;
         let mut file = fs_err::File::create(folder.join(STATE))?;
-        checkpoint_file::write(&mut file, task, state, prefix)?;
+        checkpoint_file::write(&mut file, objective, state, prefix)?;
         file.sync_all()?;
     }
     let description = Description { format: FORMAT, training: recipe };
@@ -114,10 +114,10 @@ pub fn write<T: Task>(
 ///
 /// # Errors
 /// The port holds no state, or one of another training or of a longer one.
-pub fn read<T: Task>(
+pub fn read<T: Objective>(
     context: &Context,
     folder: &Path,
-    task: &T,
+    objective: &T,
     adamw: AdamWOptions,
     recipe: &Recipe,
     total_steps: u64,
@@ -140,7 +140,7 @@ pub fn read<T: Task>(
              `horizon`",
         ));
     }
-    let (state, prefix) = checkpoint_file::read(&folder.join(STATE), task, adamw)
+    let (state, prefix) = checkpoint_file::read(&folder.join(STATE), objective, adamw)
         .map_err(|unusable| wrong(format!("cannot be continued: {unusable}")))?;
     if state.step > total_steps {
         return Err(wrong(format!("has made {} steps, and this training is to have {total_steps}", state.step)));

@@ -40,7 +40,7 @@ pub fn work(
     let per_parameter = PER_PARAMETER + if hyper.keeps_best() { PER_PARAMETER_OF_BEST } else { 0 };
     let activations = at_once.saturating_mul(size.width as u64 * size.layers as u64).saturating_mul(PER_ACTIVATION);
     Some(Work {
-        sort: format!("{} {:?} {}", architecture.family, architecture.options, hyper.precision),
+        group: format!("{} {:?} {}", architecture.family, architecture.options, hyper.precision),
         units: steps * batch * tokens * parameters as f64,
         memory: activations.saturating_add(parameters * per_parameter),
         bytes: bytes.into_iter().map(|(output, bytes)| (output.to_owned(), bytes)).collect(),

@@ -13,7 +13,7 @@ pub struct Attempt<'a> {
     /// The stage; nothing for a command.
     pub stage: Option<&'a dyn Stage>,
     pub store: Store,
-    pub files: DigestCache,
+    pub digests: DigestCache,
     pub work: WorkFolder,
     /// The file of its log: in the work folder, unless others read it elsewhere.
     pub log: PathBuf,

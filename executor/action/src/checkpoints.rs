@@ -122,7 +122,7 @@ mod tests {
     fn with_kept(files: &[&str]) -> (tempfile::TempDir, WorkFolder) {
         let folder = tempfile::tempdir().unwrap();
         let key: Key = "a".repeat(64).parse().unwrap();
-        let work = Store::at(folder.path()).unwrap().work(&key);
+        let work = Store::at(folder.path()).unwrap().work_folder(&key);
         work.prepare(1).unwrap();
         prepare(&work, "a", "cpu").unwrap();
         files.iter().for_each(|name| std::fs::write(work.checkpoint_folder().join(name), name).unwrap());
@@ -184,7 +184,7 @@ mod tests {
     fn what_fell_back_to_the_processor_is_the_processors() {
         // A GPU was granted, and could not be used.
         let folder = tempfile::tempdir().unwrap();
-        let work = Store::at(folder.path()).unwrap().work(&"a".repeat(64).parse().unwrap());
+        let work = Store::at(folder.path()).unwrap().work_folder(&"a".repeat(64).parse().unwrap());
         work.prepare(1).unwrap();
         let granted = owner(&work, "a");
         for _ in 0..2 {

@@ -72,7 +72,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
     rustix::process::umask(umask);
     let mut child = spawned.map_err(|error| not_started(&command, &error))?;
     let pid = Pid::from_child(&child);
-    let (mut is_stopped, mut asked) = (false, Vec::new());
+    let (mut is_stopped, mut terminated) = (false, Vec::new());
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => {
@@ -84,7 +84,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
             Ok(None) => {
                 if cancellation.is_cancelled() && !is_stopped {
                     is_stopped = true;
-                    process_tree::request_stop(&mut asked);
+                    process_tree::request_stop(&mut terminated);
                 }
                 os::wait_briefly_for(pid);
             }
@@ -92,7 +92,7 @@ pub fn run(mut command: Command, log: &Path, cancellation: &Cancellation) -> Res
         }
     };
     if is_stopped {
-        process_tree::wait_for_children(&mut asked);
+        process_tree::wait_for_children(&mut terminated);
         // Even with status 0: a command may handle the signal and end early with that.
         return Err(ActionFailure::cancelled());
     }
@@ -137,7 +137,7 @@ fn not_started(command: &Command, error: &std::io::Error) -> ActionFailure {
 /// The delay with which this process may receive a signal that its command received too.
 const SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
-/// Waits for `time`, or until the action is asked to stop. Returns true if it is.
+/// Waits for `time`, or until the action is terminated to stop. Returns true if it is.
 pub fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
     let began = Instant::now();
     while !cancellation.is_cancelled() && began.elapsed() < time {

@@ -79,16 +79,16 @@ impl Inputs {
     }
 
     fn add_stored(&mut self, attempt: &Attempt<'_>, name: &str, output: &OutputRecord) -> Result<PathBuf, FileError> {
-        let Attempt { store, files, .. } = attempt;
-        let path = store.path_of(output, files)?;
+        let Attempt { store, digests, .. } = attempt;
+        let path = store.path_of(output, digests)?;
         if store.contains(&path) {
             let snapshot = store.snapshot(output)?;
             // After the snapshot: what is changed from here on shows when the action has ended.
-            store.verify_intact(&snapshot, files)?;
+            store.verify_intact(&snapshot, digests)?;
             let (name, output) = (name.to_owned(), output.clone());
             self.stored.push(StoredInput { name, path: path.clone(), output, snapshot });
         } else {
-            self.external_files.push(files.snapshot(&path)?);
+            self.external_files.push(digests.snapshot(&path)?);
         }
         Ok(path)
     }

@@ -34,12 +34,12 @@ pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_
 pub fn parameters(
     stage: &dyn Stage,
     values: &Values,
-    files: &DigestCache,
+    digests: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<BTreeMap<String, Value>, Error> {
     let parameter = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
         let value = values.get(spec.name).cloned().unwrap_or_default();
-        Ok((spec.name.to_owned(), key_value(&spec.kind, value, files, seen)?))
+        Ok((spec.name.to_owned(), key_value(&spec.kind, value, digests, seen)?))
     };
     let unused = stage.unused_parameters(values);
     stage.parameters().iter().filter(|spec| !unused.contains(&spec.name)).map(|spec| parameter(spec, seen)).collect()
@@ -91,16 +91,16 @@ fn path_of<'v>(kind: &Type, value: &'v Value) -> Option<&'v Path> {
 fn key_value(
     kind: &Type,
     mut value: Value,
-    files: &DigestCache,
+    digests: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<Value, Error> {
     for (kind, leaf) in leaves(kind, &mut value) {
         *leaf = match (kind, path_of(kind, leaf)) {
             (Type::Files { endings }, Some(path)) if path.is_dir() => {
                 let listed = SourceFiles(path.into()).list(endings)?;
-                Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
+                Value::List(listed.iter().map(|path| file_value(path, digests, seen)).collect::<Result<_, _>>()?)
             }
-            (_, Some(path)) => file_value(path, files, seen)?,
+            (_, Some(path)) => file_value(path, digests, seen)?,
             (Type::Secret { env, public }, None) => {
                 let file = leaf.as_text().map(PathBuf::from);
                 let (text, _) =
@@ -113,8 +113,8 @@ fn key_value(
     Ok(value)
 }
 
-fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
-    let snapshot = files.snapshot(path)?;
+fn file_value(path: &Path, digests: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
+    let snapshot = digests.snapshot(path)?;
     let value = content(FILE, &snapshot.digest.to_string(), None);
     seen.push(snapshot);
     Ok(value)

@@ -94,7 +94,7 @@ impl<'a> ExecProcess<'a> {
     ///
     /// # Errors
     /// A stop was requested meanwhile, or the store cannot be used.
-    pub fn begin(&self, store: &Store, files: &DigestCache) -> Result<Option<(KeyLock, ActionFile)>, ActionFailure> {
+    pub fn begin(&self, store: &Store, digests: &DigestCache) -> Result<Option<(KeyLock, ActionFile)>, ActionFailure> {
         let check = self.options.check;
         let mut reported = false;
         let lock = store.lock_key(self.key, &self.options.requested_by, |owner| {
@@ -105,7 +105,7 @@ impl<'a> ExecProcess<'a> {
             !self.cancellation.is_cancelled()
         });
         let lock = lock?.ok_or_else(ActionFailure::cancelled)?;
-        let recorded = store.available(self.key, None, files)?.is_some();
+        let recorded = store.available(self.key, None, digests)?.is_some();
         let work = store.attempt_folder(self.key, check);
         match ActionFile::read(&work) {
             Ok(action) if !recorded || action.force || check => return Ok(Some((lock, action))),
@@ -123,7 +123,7 @@ impl<'a> ExecProcess<'a> {
     /// # Errors
     /// Components of the key changed since the key was made: code that was rebuilt in the middle of a run, a secret, a variable of
     /// the environment, or a file given as a parameter. External sources depend on their files alone, which are checked at the end.
-    fn find_stage(&self, action: &ActionFile, files: &DigestCache) -> Result<Option<&'a dyn Stage>, Error> {
+    fn find_stage(&self, action: &ActionFile, digests: &DigestCache) -> Result<Option<&'a dyn Stage>, Error> {
         let components = &action.components;
         let changed =
             |what: String| Error::system(format!("{what} changed since the key was computed")).hint("run again");
@@ -142,7 +142,7 @@ impl<'a> ExecProcess<'a> {
             return Err(changed(format!("the code of stage `{kind}` (cwm was rebuilt meanwhile)")));
         }
         if stage.external_sources(values).is_none()
-            && key_parameters::parameters(stage, values, files, &mut Vec::new())? != components.parameters
+            && key_parameters::parameters(stage, values, digests, &mut Vec::new())? != components.parameters
         {
             return Err(changed("a parameter, a file or a secret".to_owned()));
         }
@@ -164,9 +164,9 @@ impl<'a> ExecProcess<'a> {
     /// The stage failed, or the store or the action file cannot be used.
     pub fn perform(&self, root: &Path, log: Option<&Path>) -> Result<ActionOutcome, ActionFailure> {
         let store = Store::at(root)?;
-        let files = DigestCache::of_store(&store);
-        let Some((lock, action)) = self.begin(&store, &files)? else { return Ok(ActionOutcome::CacheHit) };
-        let stage = self.find_stage(&action, &files)?;
+        let digests = DigestCache::of_store(&store);
+        let Some((lock, action)) = self.begin(&store, &digests)? else { return Ok(ActionOutcome::CacheHit) };
+        let stage = self.find_stage(&action, &digests)?;
         let work = store.attempt_folder(self.key, self.options.check);
         let log = log.map_or_else(|| work.log(), Path::to_owned);
         self.prepare(&work, &log)?;
@@ -177,12 +177,12 @@ impl<'a> ExecProcess<'a> {
             checkpoints.prepare((!stage.uses_devices()).then_some(CheckpointStamp::PROCESSOR))?;
         }
         let has_checkpoint = has_checkpoint(&work)?;
-        let attempt = Attempt { process: *self, stage, store, files, work, log, action, lock };
+        let attempt = Attempt { process: *self, stage, store, digests, work, log, action, lock };
         let outcome = if self.options.check {
             let checked = attempt.check();
             checked.inspect(|_| remove(&attempt.work)).map(ActionOutcome::Comparison)
         } else {
-            let made = attempt.make(has_checkpoint);
+            let made = attempt.execute_and_record(has_checkpoint);
             made.map(ActionOutcome::NewResult).map_err(|failure| of_full_disk(root, failure))
         };
         if outcome.is_err() {

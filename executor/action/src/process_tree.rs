@@ -54,24 +54,24 @@ pub fn end_with_parent() {
     }
 }
 
-/// Requests all processes of a command to stop, but not those in `asked`, which were asked before; adds the others to them.
-pub fn request_stop(asked: &mut Vec<Pid>) {
+/// Requests all processes of a command to stop, but not those in `terminated`, which were terminated before; adds the others to them.
+pub fn request_stop(terminated: &mut Vec<Pid>) {
     for process in descendants(getpid()) {
-        if !asked.contains(&process) {
-            asked.push(process);
+        if !terminated.contains(&process) {
+            terminated.push(process);
             let _ = kill_process(process, Signal::TERM);
         }
     }
 }
 
-/// Waits, after a command's shell has ended, until no child is left. If others were `asked` to stop, so are those that the shell
+/// Waits, after a command's shell has ended, until no child is left. If others were `terminated` to stop, so are those that the shell
 /// started meanwhile. Only where this process has no children but a command's.
-pub fn wait_for_children(asked: &mut Vec<Pid>) {
+pub fn wait_for_children(terminated: &mut Vec<Pid>) {
     loop {
-        let options = if asked.is_empty() { WaitOptions::empty() } else { WaitOptions::NOHANG };
+        let options = if terminated.is_empty() { WaitOptions::empty() } else { WaitOptions::NOHANG };
         match wait(options) {
             Ok(None) => {
-                request_stop(asked);
+                request_stop(terminated);
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
             Err(error) if error != rustix::io::Errno::INTR => return,

@@ -31,7 +31,7 @@ pub fn key_value(
     sources: &[ExternalSource],
     stage: &str,
     pins: &Pins,
-    files: &DigestCache,
+    digests: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<(Value, Vec<ExpectedChecksum>), Error> {
     let mut expected = Vec::new();
@@ -39,7 +39,7 @@ pub fn key_value(
     for one in sources {
         let content = match (&one.from, &one.sha256) {
             (Origin::File { path, first_bytes }, sum) => {
-                let snapshot = files.snapshot(path)?;
+                let snapshot = digests.snapshot(path)?;
                 let by_digest = content(FILE, &snapshot.digest.to_string(), *first_bytes);
                 seen.push(snapshot);
                 sum.as_ref().map_or(by_digest, |sum| content(SHA256, sum, None))

@@ -13,7 +13,7 @@ use cwm_contract::{Cancellation, Event, FetchResult, Reporter};
 use crate::checkpoints::CheckpointOwner;
 use crate::inputs::InputNames;
 use crate::protocol::{ActionFailure, ActionMessage};
-use cwm_core::{Error, locked};
+use cwm_core::{Error, lock_mutex};
 
 /// The stream of [`ActionMessage`]s to the executor.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl Reporter for StageReporter {
             Event::Note(line) => Event::Note(self.input_names.replace_paths(line)),
             event => event,
         };
-        let mut reported = locked(&self.reported);
+        let mut reported = lock_mutex(&self.reported);
         match &event {
             Event::Log(line) | Event::Note(line) => _ = writeln!(std::io::stderr(), "{line}"),
             Event::Metric { name, value } => _ = reported.metrics.insert(name.clone(), *value),

@@ -15,7 +15,7 @@ use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::streams::{StageReport, StageReporter, log_to};
 use super::usage::ResourceUsageTimer;
 use super::{ActionBody, ActionFile, command_stage, out_of_memory, probe, source_key, watchdog};
-use cwm_core::{Digest, Error, FileError, FileErrorKind, OutputDigests, locked};
+use cwm_core::{Digest, Error, FileError, FileErrorKind, OutputDigests, lock_mutex};
 use cwm_store::{ActionRecord, Difference, NewAction, NewOutput, OutputContent, OutputShape, RunInfo};
 
 impl Attempt<'_> {
@@ -24,10 +24,10 @@ impl Attempt<'_> {
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
-    pub fn make(&self, is_resumed: bool) -> Result<OutputDigests, ActionFailure> {
+    pub fn execute_and_record(&self, is_resumed: bool) -> Result<OutputDigests, ActionFailure> {
         self.process.messages.send(&ActionMessage::Start);
         let timer = ResourceUsageTimer::start();
-        let (outputs, reported) = self.work()?;
+        let (outputs, reported) = self.execute()?;
         let run_info = timer.stop(&self.action, reported.computed_on.as_deref(), is_resumed);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
@@ -69,7 +69,7 @@ impl Attempt<'_> {
         };
         let log = Some(self.work.log()).filter(|log| log.exists());
         let recorded = self.store.record(NewAction { record, outputs, log }).map_err(|error| {
-            let is_refused = error.kind() == FileErrorKind::Refused;
+            let is_refused = error.kind() == FileErrorKind::Rejected;
             let failure = ActionFailure::from(error);
             if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
         })?;
@@ -102,7 +102,7 @@ impl Attempt<'_> {
     /// It failed, or there is nothing to compare with.
     pub fn check(&self) -> Result<Vec<Difference>, ActionFailure> {
         self.process.messages.send(&ActionMessage::Start);
-        let (outputs, _) = self.work()?;
+        let (outputs, _) = self.execute()?;
         let mut differences = Vec::new();
         for (name, output) in &outputs {
             let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
@@ -113,12 +113,12 @@ impl Attempt<'_> {
     }
 
     /// Does the work. Returns its outputs, which are not touched, and what the stage reported.
-    fn work(&self) -> Result<(BTreeMap<String, NewOutput>, StageReport), ActionFailure> {
+    fn execute(&self) -> Result<(BTreeMap<String, NewOutput>, StageReport), ActionFailure> {
         let inputs = Inputs::find(self)?;
         let outputs = self.action.outputs.iter();
         let outputs: BTreeMap<String, PathBuf> =
             outputs.map(|(name, output)| (name.clone(), self.work.out().join(output.shape.file_name(name)))).collect();
-        let work = || catch_unwind(AssertUnwindSafe(|| self.do_work(&inputs, &outputs)));
+        let work = || catch_unwind(AssertUnwindSafe(|| self.run_stage(&inputs, &outputs)));
         let reported = match watchdog::run(self, work)? {
             // A stage that ends within the grace period after its time limit has succeeded.
             (Ok(Ok(reported)), _) => Ok(reported),
@@ -136,7 +136,7 @@ impl Attempt<'_> {
         Ok((self.collect_outputs(&inputs, &outputs, &reported)?, reported))
     }
 
-    fn do_work(&self, inputs: &Inputs, outputs: &BTreeMap<String, PathBuf>) -> Result<StageReport, ActionFailure> {
+    fn run_stage(&self, inputs: &Inputs, outputs: &BTreeMap<String, PathBuf>) -> Result<StageReport, ActionFailure> {
         let Attempt { process, work, action, .. } = self;
         match &action.body {
             ActionBody::Stage { values, expected, .. } => {
@@ -161,7 +161,7 @@ impl Attempt<'_> {
                     cancellation: process.cancellation.clone(),
                 };
                 let ran = stage.run(&Context::new(stage, invocation, Box::new(reporter), process.cancellation.clone()));
-                let mut reported = std::mem::take(&mut *locked(&reported));
+                let mut reported = std::mem::take(&mut *lock_mutex(&reported));
                 match reported.refused.take() {
                     Some(failure) => Err(failure),
                     None => ran.map(|()| reported).map_err(|failure| {

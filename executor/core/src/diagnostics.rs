@@ -1,4 +1,4 @@
-//! The faults of a pipeline file: all of them at once, each with its place.
+//! The diagnostics of a pipeline file: all of them at once, each with its place.
 //!
 //! A [`Diagnostics`] owns the texts that its places point into, so that it can be shown or turned into JSON anywhere.
 
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A stretch of text in one of the [`Sources`].
+/// A stretch of text in one of the [`SourceTexts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The number of the text: 0 is the pipeline file, then the value of each `--set` in its order.
@@ -43,7 +43,7 @@ impl Place {
 
 /// One text that places point into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     /// Its name for people: the path as they gave it, or `--set NAME`.
     pub name: String,
     /// Its text; if empty, errors show places in it and no excerpts.
@@ -52,21 +52,21 @@ pub struct Source {
 
 /// The texts that a plan was made from.
 #[derive(Clone, Debug, Default)]
-pub struct Sources(Arc<Vec<Source>>);
+pub struct SourceTexts(Arc<Vec<SourceText>>);
 
-impl Sources {
+impl SourceTexts {
     /// Returns the collection of these texts, the pipeline file first.
-    pub fn new(sources: Vec<Source>) -> Self {
-        Sources(Arc::new(sources))
+    pub fn new(sources: Vec<SourceText>) -> Self {
+        SourceTexts(Arc::new(sources))
     }
 
     /// Returns the text that `place` points into.
-    pub fn get(&self, place: Place) -> Option<&Source> {
+    pub fn get(&self, place: Place) -> Option<&SourceText> {
         self.0.get(place.source as usize)
     }
 }
 
-/// One fault.
+/// One error or warning, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// The problem, in a sentence without a full stop.
@@ -82,12 +82,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns a fault at a place.
+    /// Returns a diagnostic at a place.
     pub fn at(place: Place, message: impl Into<String>) -> Self {
         Diagnostic { place: Some(place), ..Self::without_place(message) }
     }
 
-    /// Returns a fault without a place in a text.
+    /// Returns a diagnostic without a place in a text.
     pub fn without_place(message: impl Into<String>) -> Self {
         Diagnostic { message: message.into(), place: None, label: String::new(), related: Vec::new(), hint: None }
     }
@@ -117,30 +117,30 @@ impl Diagnostic {
     }
 }
 
-/// Faults, in the order in which they were found, none twice. Displayed without colour.
+/// Diagnostics, in the order in which they were found, none twice. Displayed without colour.
 #[derive(Clone, Debug, Default, thiserror::Error)]
 #[error("{}", self.render(false, render::DEFAULT_WIDTH))]
 pub struct Diagnostics {
     /// The texts that places point into.
-    pub sources: Sources,
+    pub sources: SourceTexts,
     list: Vec<Diagnostic>,
     seen: HashSet<Diagnostic>,
 }
 
 impl Diagnostics {
     /// Returns an empty collection about these texts.
-    pub fn new(sources: Sources) -> Self {
+    pub fn new(sources: SourceTexts) -> Self {
         Diagnostics { sources, ..Self::default() }
     }
 
     /// Returns a collection of one problem about these texts.
-    pub fn of(problem: Diagnostic, sources: Sources) -> Self {
+    pub fn of(problem: Diagnostic, sources: SourceTexts) -> Self {
         let mut problems = Self::new(sources);
         problems.push(problem);
         problems
     }
 
-    /// Adds one, unless it is there already: a fault that every cell of a matrix shares is reported once.
+    /// Adds one, unless it is there already: an error that every cell of a matrix shares is reported once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.seen.insert(diagnostic.clone()) {
             self.list.push(diagnostic);

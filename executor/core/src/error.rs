@@ -38,7 +38,7 @@ pub struct Error {
     pub message: String,
     /// Remedies.
     pub hints: Vec<String>,
-    /// Located diagnostics, where the pipeline file is at fault; then `message` is empty.
+    /// Located diagnostics, where the pipeline file is wrong; then `message` is empty.
     pub diagnostics: Option<Box<Diagnostics>>,
 }
 
@@ -76,7 +76,7 @@ impl Error {
     /// place that is taken is an error of the command line.
     pub fn outside_store(error: FileError) -> Self {
         match &error {
-            FileError::Refused { hint, .. } => Error::usage(error.to_string()).hint(*hint),
+            FileError::Rejected { hint, .. } => Error::usage(error.to_string()).hint(*hint),
             FileError::Io { path, .. } if error.kind() == FileErrorKind::ReadOnly => {
                 let folder = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
                 let folder = shell_quote(&folder.to_string_lossy());

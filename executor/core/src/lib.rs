@@ -11,21 +11,21 @@ mod exit_code;
 pub mod files;
 mod key;
 pub mod located;
-mod locked;
+mod lock_mutex;
 mod names;
 pub mod os;
 mod registry;
 mod text;
 
 pub use backoff::Backoff;
-pub use diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+pub use diagnostics::{Diagnostic, Diagnostics, Place, SourceText, SourceTexts};
 pub use digest::{Digest, Key, OutputDigests};
 pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;
 pub use files::{DurableFs, FileError, FileErrorKind, Stat, read_regular_file};
 pub use key::{CanonicalBytes, Components, KEY_FORMAT};
 pub use located::{Content, Node, Problems, SpannedStr};
-pub use locked::locked;
+pub use lock_mutex::lock_mutex;
 pub use names::{NAME_RULE, is_label, is_name, list_names, nearest, suggest};
 pub use registry::{CodeOf, Registry};
 pub use text::{

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use cwm_contract::{CONTRACT_VERSION, DeviceChoice, Format, Needs, Resources, Shape, Value};
 
-use crate::lookup::RunInputs;
+use crate::lookup::RunContext;
 use crate::machine::needs_on;
 use cwm_action::{
     ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, key_parameters, source_key,
@@ -19,9 +19,9 @@ use cwm_store::{ActionRecord, OutputRecord};
 ///
 /// # Errors
 /// The record has no such output.
-pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord> {
-    record.outputs.get(port).ok_or_else(|| {
-        Error::store(format!("the record of action {} has no output `{port}`", record.key.short()))
+pub fn output_of<'r>(record: &'r ActionRecord, output_name: &str) -> Result<&'r OutputRecord> {
+    record.outputs.get(output_name).ok_or_else(|| {
+        Error::store(format!("the record of action {} has no output `{output_name}`", record.key.short()))
             .hint("run the stage again with `--force`")
     })
 }
@@ -33,7 +33,7 @@ pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoi
     (needs_on(device, &cell.settings.needs), device)
 }
 
-impl RunInputs<'_> {
+impl RunContext<'_> {
     /// Resolves the action of a cell; its share of the machine and its causes are left open. `record` returns the records of its
     /// sources. A source without one is no input of the action, and zeros stand for its digest: the key is not that of the cell
     /// then.
@@ -41,7 +41,7 @@ impl RunInputs<'_> {
     /// # Errors
     /// An external file or a secret cannot be read.
     pub fn resolve<'r>(&self, index: usize, record: impl Fn(usize) -> Option<&'r ActionRecord>) -> Result<ActionFile> {
-        let RunInputs { plan, files, pins, .. } = self;
+        let RunContext { plan, digests, pins, .. } = self;
         let cell = self.cell(index);
         let mut inputs = BTreeMap::new();
         let mut components = Components {
@@ -54,23 +54,23 @@ impl RunInputs<'_> {
         };
         for input in &cell.inputs {
             let count = input.sources.len();
-            let (mut group, mut digests) = (Vec::with_capacity(count), Vec::with_capacity(count));
+            let (mut group, mut keyed) = (Vec::with_capacity(count), Vec::with_capacity(count));
             for (ordinal, source) in input.sources.iter().enumerate() {
                 let key_label = input.key_label(ordinal);
                 let artifact = match &source.from {
-                    ArtifactOrigin::File(path) => Artifact::External(files.snapshot(path)?),
-                    ArtifactOrigin::Cell { index, port } => match record(*index) {
-                        Some(record) => Artifact::Output(output_of(record, port)?.clone()),
+                    ArtifactOrigin::File(path) => Artifact::External(digests.snapshot(path)?),
+                    ArtifactOrigin::Cell { index, output_name } => match record(*index) {
+                        Some(record) => Artifact::Output(output_of(record, output_name)?.clone()),
                         None => {
-                            digests.push((key_label, Digest([0; 32])));
+                            keyed.push((key_label, Digest([0; 32])));
                             continue;
                         }
                     },
                 };
-                digests.push((key_label, artifact.digest()));
+                keyed.push((key_label, artifact.digest()));
                 group.push(ActionInput { label: source.label.clone(), artifact });
             }
-            components.inputs.insert(input.name.clone(), digests);
+            components.inputs.insert(input.name.clone(), keyed);
             inputs.insert(input.name.clone(), group);
         }
         let body = match &cell.body {
@@ -79,12 +79,12 @@ impl RunInputs<'_> {
                 if let Some(sources) = stage.external_sources(&cell.values) {
                     // The key of a source is its content: neither its code nor its origin is in it.
                     let source;
-                    (source, expected) = source_key::key_value(&sources, &cell.label.stage, pins, files, &mut read)?;
+                    (source, expected) = source_key::key_value(&sources, &cell.label.stage, pins, digests, &mut read)?;
                     components.parameters.insert(source_key::SOURCE.into(), source);
                     components.inputs.clear();
                 } else {
                     components.code = cell.code()?.unwrap_or_default();
-                    components.parameters = key_parameters::parameters(*stage, &cell.values, files, &mut read)?;
+                    components.parameters = key_parameters::parameters(*stage, &cell.values, digests, &mut read)?;
                 }
                 ActionBody::Stage { values: cell.values.clone(), files: read, expected }
             }
@@ -94,7 +94,7 @@ impl RunInputs<'_> {
                 components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
                 let mut deps = BTreeMap::new();
                 for name in &command.deps {
-                    let snapshot = files.snapshot(&plan.folder.join(name))?;
+                    let snapshot = digests.snapshot(&plan.folder.join(name))?;
                     let group = components.inputs.entry("deps".into()).or_default();
                     group.push((name.clone(), snapshot.digest));
                     deps.insert(PathBuf::from(name), snapshot);

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_pro
 use crate::executor::{ActionRequest, Cancel};
 use crate::update::{Update, UpdateSender};
 use cwm_action::{ActionFailure, ActionFailureKind, describe_signal, kill_descendants, out_of_memory};
-use cwm_core::{Error, Result, locked, os};
+use cwm_core::{Error, Result, lock_mutex, os};
 use cwm_store::Store;
 
 /// An action that declares at most this many bytes of memory runs without huge pages. With them, the heap of each thread takes
@@ -77,7 +77,7 @@ impl ActionProcess {
                 }
             }
             reap_process_group(Pid::from_child(&process));
-            *locked(&watched) = None;
+            *lock_mutex(&watched) = None;
             // If its status is lost, the record in the store counts.
             let status = process.wait().unwrap_or_default();
             let exited = match status.success() {
@@ -96,7 +96,7 @@ impl ActionProcess {
     /// Requests it to stop at a safe point, or kills it and all that it started, also what has left its process group.
     pub fn cancel(&self, how: Cancel) {
         // The id is the child's own as long as nobody has taken its exit status, which waits for this lock.
-        let child = locked(&self.child);
+        let child = lock_mutex(&self.child);
         let Some(pid) = *child else { return };
         match how {
             Cancel::Stop => _ = kill_process(pid, Signal::TERM),

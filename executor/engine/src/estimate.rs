@@ -1,13 +1,13 @@
 //! Estimates the cost of cells from earlier runs of their kind.
 //!
-//! A stage declares its amount of work ([`Stage::work`]), in units of its own and with a *sort*: only runs of one sort on the same
-//! device are compared. Time and bytes written of all such records in the store are added up and divided by their units; that rate
-//! times the units of the cell is the estimate. Bytes of an output may have units of their own. Memory is what the stage declares
-//! for this work, and the most that a run held beyond that. A run that resumed an earlier attempt is left out: the time of all its
-//! attempts is not known.
+//! A stage declares its amount of work ([`Stage::work`]), in units of its own and with a *group*: only runs of one
+//! group on the same device are compared. Time and bytes written of all such records in the store are added up and
+//! divided by their units; that rate times the units of the cell is the estimate. Bytes of an output may have units of
+//! their own. Memory is what the stage declares for this work, and the most that a run held beyond that. A run that
+//! resumed an earlier attempt is left out: the time of all its attempts is not known.
 //!
-//! A cell has no estimate if no run of its sort was recorded, or its work is not known. Neither has a cell that depends on the size
-//! of its result, unless the stage declares that size.
+//! A cell has no estimate if no run of its group was recorded, or its work is not known. Neither has a cell that
+//! depends on the size of its result, unless the stage declares that size.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -49,7 +49,7 @@ pub struct TotalEstimate {
     pub disk_bytes: u64,
 }
 
-/// The group of comparable runs: the kind of stage, the sort of its work, and the device.
+/// The group of comparable runs: the kind of stage, the group of its work, and the device.
 type Group = (String, String, String);
 
 /// The device name of the CPU in a [`Group`].
@@ -118,7 +118,7 @@ impl Estimates {
             let inputs = input_sizes(record, &sizes);
             let values = complete(stage, &record.components.parameters);
             let Some(work) = work(stage, &values, &inputs) else { continue };
-            let group = (record.components.kind.clone(), work.sort.clone(), device_of(record).to_owned());
+            let group = (record.components.kind.clone(), work.group.clone(), device_of(record).to_owned());
             let sum = measured.entry(group).or_default();
             sum.runs += 1;
             sum.units += work.units;
@@ -180,7 +180,7 @@ impl Estimates {
         let stage = cell.stage();
         let work = work(stage, &cell.values, &self.inputs(cell))?;
         let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
-        let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {
+        let Some(measured) = self.measured.get(&(cell.kind.clone(), work.group.clone(), device)) else {
             // Its readers may have been measured nevertheless.
             let expected_bytes = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
             self.outputs.insert(index, expected_bytes.collect());
@@ -212,7 +212,7 @@ impl Estimates {
     /// Returns the bytes of each input of a cell, if they are known.
     fn inputs(&self, cell: &Cell) -> BTreeMap<String, Option<u64>> {
         let size = |from: &ArtifactOrigin| match from {
-            ArtifactOrigin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
+            ArtifactOrigin::Cell { index, output_name } => self.outputs.get(index)?.get(output_name).copied(),
             ArtifactOrigin::File(path) => {
                 std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len())
             }

@@ -13,7 +13,7 @@ use cwm_core::Result;
 /// thread.
 pub trait Executor {
     /// Takes the actions that fit the free resources from the queue, and starts them. Returns the outcome of each start.
-    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start>;
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<StartOutcome>;
 
     /// Releases the resources of a cell. The engine calls it when it has received
     /// [`Exited`](crate::Update::Exited).
@@ -55,7 +55,7 @@ pub struct ActionRequest {
 
 /// The outcome of starting an action.
 #[derive(Debug)]
-pub struct Start {
+pub struct StartOutcome {
     /// Its cell.
     pub cell: usize,
     /// A warning, for example that it gets less than it needs.
@@ -73,10 +73,10 @@ pub enum Cancel {
     Kill,
 }
 
-/// The executor for a batch system.
-pub struct BatchExecutor {
+/// Makes the executor for a batch system.
+pub struct ExecutorFactory {
     /// Makes the executor when the run can receive its updates.
-    pub start: Box<dyn FnOnce(UpdateSender) -> Box<dyn Executor>>,
+    pub create: Box<dyn FnOnce(UpdateSender) -> Box<dyn Executor>>,
     /// Stages that run on this machine nevertheless.
     pub local_stages: Vec<String>,
 }

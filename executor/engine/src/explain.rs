@@ -1,22 +1,22 @@
 //! Explains why a cell would run, or ran again: its causes, followed through its inputs back to what changed first.
 
-mod reason;
+mod explanation;
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::cause::{Cause, remote_name};
-use crate::lookup::{RunInputs, input_origins, sources};
+use crate::find_causes::{changes, known_causes, rerun_causes};
+use crate::lookup::{RunContext, input_origins, sources};
 use crate::predict::CellPrediction;
-use crate::reasons::{changes, known_causes, rerun_causes};
 use crate::status::{CacheStatus, CellStatus, KeyStatus, describe_unread_pipe};
 use cwm_action::ActionFile;
 use cwm_contract::Label;
 use cwm_core::{Digest, Result, list_some, shell_quote};
 use cwm_pipeline::plan::ArtifactOrigin;
 use cwm_store::{ActionRecord, EvictionReason, Store};
-pub use reason::Reason;
+pub use explanation::Explanation;
 
 /// The most changed inputs in a row that are followed.
 const DEPTH: usize = 64;
@@ -68,7 +68,7 @@ impl History {
 
 /// Explains the cells of a plan.
 pub struct Explainer<'a> {
-    inputs: RunInputs<'a>,
+    context: RunContext<'a>,
     cache_status: &'a CacheStatus,
     predictions: &'a [CellPrediction],
     history: OnceCell<History>,
@@ -76,15 +76,15 @@ pub struct Explainer<'a> {
 
 impl<'a> Explainer<'a> {
     /// Explains this status of all cells, and these predictions of a run.
-    pub fn new(inputs: RunInputs<'a>, cache_status: &'a CacheStatus, predictions: &'a [CellPrediction]) -> Self {
-        Explainer { inputs, cache_status, predictions, history: OnceCell::new() }
+    pub fn new(context: RunContext<'a>, cache_status: &'a CacheStatus, predictions: &'a [CellPrediction]) -> Self {
+        Explainer { context, cache_status, predictions, history: OnceCell::new() }
     }
 
     /// Explains a cell, and the cells that it depends on.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn reason(&self, index: usize) -> Result<Reason> {
+    pub fn reason(&self, index: usize) -> Result<Explanation> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         if !reason.state.is_cached() {
             reason.because = reason.sentences();
@@ -97,9 +97,9 @@ impl<'a> Explainer<'a> {
 
     /// Names the cells without a result that a cell depends on.
     pub fn waits_for(&self, index: usize) -> String {
-        let open = sources(self.inputs.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
+        let open = sources(self.context.cell(index)).filter(|source| self.cache_status.record(*source).is_none());
         let open: BTreeSet<usize> = open.collect();
-        let labels = open.into_iter().map(|source| &self.inputs.cell(source).label);
+        let labels = open.into_iter().map(|source| &self.context.cell(source).label);
         format!("depends on {}", list_some(by_stage(labels), NEAREST))
     }
 
@@ -107,21 +107,21 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn own_reason(&self, index: usize) -> Result<Reason> {
+    pub fn own_reason(&self, index: usize) -> Result<Explanation> {
         self.follow(index, 0, &mut BTreeSet::new())
     }
 
-    fn new_reason(&self, index: usize, state: CellStatus) -> Reason {
-        let label = self.inputs.cell(index).label.to_string();
-        Reason { label, state, accepted: self.cache_status.is_accepted(index), ..Reason::default() }
+    fn new_reason(&self, index: usize, state: CellStatus) -> Explanation {
+        let label = self.context.cell(index).label.to_string();
+        Explanation { label, state, accepted: self.cache_status.is_accepted(index), ..Explanation::default() }
     }
 
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
-    fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason> {
+    fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Explanation> {
         let CellPrediction { status, is_forced, missing, note } = &self.predictions[index];
         let mut reason = self.new_reason(index, *status);
-        let store = self.inputs.store;
-        let previous = || self.inputs.previous_record(&self.inputs.cell(index).label);
+        let store = self.context.store;
+        let previous = || self.context.previous_record(&self.context.cell(index).label);
         match &self.cache_status.states[index] {
             KeyStatus::Cached(record) if status.is_cached() => {
                 let incomplete =
@@ -146,12 +146,12 @@ impl<'a> Explainer<'a> {
                 self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
             }
             KeyStatus::KeyUnknown => {
-                match known_causes(self.inputs, index, self.cache_status) {
+                match known_causes(self.context, index, self.cache_status) {
                     Ok(causes) => reason.causes = causes,
                     Err(error) => (reason.state, reason.origin) = (CellStatus::WouldFail, Some(error.message)),
                 }
                 self.follow_causes(&mut reason, index, previous()?.as_ref(), depth, explained)?;
-                for source in sources(self.inputs.cell(index)) {
+                for source in sources(self.context.cell(index)) {
                     let is_cause = self.cache_status.record(source).is_none();
                     if depth > 0 && is_cause && explained.insert(source) {
                         reason.because_of.push(self.follow(source, depth - 1, explained)?);
@@ -173,36 +173,36 @@ impl<'a> Explainer<'a> {
     /// Returns the causes of a cell without a result.
     fn causes(&self, index: usize, action: &ActionFile) -> Result<Vec<Cause>> {
         let record = |source: usize| self.cache_status.record(source);
-        let mut causes = rerun_causes(self.inputs, index, &action.components, Some(&action.key), &record)?;
-        let label = &self.inputs.cell(index).label;
-        let mut locked = self.inputs.locked.get(label).into_iter().flat_map(|line| line.outputs.values());
+        let mut causes = rerun_causes(self.context, index, &action.components, Some(&action.key), &record)?;
+        let label = &self.context.cell(index).label;
+        let mut locked = self.context.lock_file.get(label).into_iter().flat_map(|line| line.outputs.values());
         // The lock file of another person: the changes are those since the last result of this store. A store that lost the
         // record alone has the objects, and nothing changed.
         if let [Cause::RecordMissing { same }, ..] = &mut causes[..]
-            && (*same == Some(false) || locked.any(|digest| matches!(self.inputs.store.object_size(digest), Ok(None))))
+            && (*same == Some(false) || locked.any(|digest| matches!(self.context.store.object_size(digest), Ok(None))))
             && let Some(last) = self.history().latest.get(label)
         {
             // The changes are known, after all.
             *same = same.filter(|same| *same);
-            causes.extend(changes(self.inputs, index, last, &action.components, &record));
+            causes.extend(changes(self.context, index, last, &action.components, &record));
         }
         Ok(causes)
     }
 
     fn history(&self) -> &History {
-        self.history.get_or_init(|| History::read(self.inputs.store))
+        self.history.get_or_init(|| History::read(self.context.store))
     }
 
     /// Explains the cells behind inputs that changed since the result `reader`: they have other results than before.
     fn follow_causes(
         &self,
-        reason: &mut Reason,
+        reason: &mut Explanation,
         index: usize,
         reader: Option<&ActionRecord>,
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<()> {
-        let origins = LazyCell::new(|| input_origins(self.inputs.cell(index)));
+        let origins = LazyCell::new(|| input_origins(self.context.cell(index)));
         for cause in &reason.causes {
             // A new input, or another output of the same cell, does not mean that the source ran.
             let Cause::Input { name, label, old: Some(old), new: Some(_), old_output: None, .. } = cause else {
@@ -217,7 +217,7 @@ impl<'a> Explainer<'a> {
             }
             let Some(record) = self.cache_status.record(source) else { continue };
             // The cell may have read another stage before.
-            let Some(before) = self.history().producer(old, &self.inputs.cell(source).label) else { continue };
+            let Some(before) = self.history().producer(old, &self.context.cell(source).label) else { continue };
             let mut changed = self.new_result(source, record, before, depth - 1, explained)?;
             let ran = reader.is_none_or(|reader| reader.run_info.started < record.run_info.started);
             if !ran || record.is_recorded_by_hand() {
@@ -236,10 +236,10 @@ impl<'a> Explainer<'a> {
         before: &ActionRecord,
         depth: usize,
         explained: &mut BTreeSet<usize>,
-    ) -> Result<Reason> {
-        let mut reason = Reason { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::Reran) };
+    ) -> Result<Explanation> {
+        let mut reason = Explanation { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::Reran) };
         let source = |source: usize| self.cache_status.record(source);
-        reason.causes = changes(self.inputs, index, before, &record.components, &source);
+        reason.causes = changes(self.context, index, before, &record.components, &source);
         if reason.causes.is_empty() && !record.is_recorded_by_hand() {
             // The same key gave other bytes.
             reason.computed_because = record.cause.clone();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use cwm_contract::{DeviceChoice, Needs};
 
 use crate::child::ActionProcess;
-use crate::executor::{ActionRequest, Cancel, Executor, Start};
+use crate::executor::{ActionRequest, Cancel, Executor, StartOutcome};
 use crate::machine::{Allocation, Machine, ResourcePool};
 use crate::update::UpdateSender;
 use cwm_action::ActionBody;
@@ -65,7 +65,7 @@ pub fn place(
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start> {
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<StartOutcome> {
         let is_command = |task: &ActionRequest| matches!(task.action.body, ActionBody::Command { .. });
         let queued = queue.iter().map(|(cell, task)| (*cell, task.needs, task.device, is_command(task)));
         let mut starts = Vec::new();
@@ -83,7 +83,7 @@ impl Executor for LocalExecutor {
                     Err(error)
                 }
             };
-            starts.push(Start { cell, warning, started });
+            starts.push(StartOutcome { cell, warning, started });
         }
         starts
     }

@@ -10,21 +10,21 @@ use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
 
-/// Writes the lines of the cells that are done into `locked`, the run's lock file as it is now. A partial run (`whole` is false)
+/// Writes the lines of the cells that are done into `lock_file`, the run's lock file as it is now. A partial run (`whole` is false)
 /// changes only its own lines. Returns true if the file was written, which it is only if it changes.
 ///
 /// # Errors
 /// The lock file cannot be written.
-pub fn update_lock_file(plan: &Plan, mut locked: LockFile, records: &CellRecords, whole: bool) -> Result<bool> {
+pub fn update_lock_file(plan: &Plan, mut lock_file: LockFile, records: &CellRecords, whole: bool) -> Result<bool> {
     if whole {
         let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
-        locked.keep_only(|label| known.contains(label));
+        lock_file.keep_only(|label| known.contains(label));
     }
-    locked.update(plan.cells.iter().zip(records).filter_map(|(cell, record)| {
+    lock_file.update(plan.cells.iter().zip(records).filter_map(|(cell, record)| {
         let record = record.as_ref()?;
         Some((cell.label.clone(), LockLine { key: record.key, outputs: record.output_digests() }))
     }));
-    locked.save()
+    lock_file.save()
 }
 
 /// Pins the downloads of the cells that are done. A cell that `ran` replaces an older pin; another cell does not. A run with

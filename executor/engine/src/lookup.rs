@@ -19,22 +19,22 @@ pub type CellRecords = [Option<Arc<ActionRecord>>];
 
 /// The inputs of a run, which it does not change.
 #[derive(Clone, Copy)]
-pub struct RunInputs<'a> {
+pub struct RunContext<'a> {
     /// The plan to carry out.
     pub plan: &'a Plan,
     /// The store of results.
     pub store: &'a Store,
     /// The digests of external files.
-    pub files: &'a DigestCache,
+    pub digests: &'a DigestCache,
     /// The lock file.
-    pub locked: &'a LockFile,
+    pub lock_file: &'a LockFile,
     /// `sources.lock`.
     pub pins: &'a Pins,
     /// `accepted.lock`.
-    pub accepted: &'a AcceptedChanges,
+    pub accepted_changes: &'a AcceptedChanges,
 }
 
-impl<'a> RunInputs<'a> {
+impl<'a> RunContext<'a> {
     /// Returns a cell of the plan.
     pub fn cell(&self, index: usize) -> &'a Cell {
         &self.plan.cells[index]
@@ -58,7 +58,7 @@ impl<'a> RunInputs<'a> {
 
     /// Returns the outputs of a cell that the lock file names, if they are of this key.
     pub fn locked_outputs(&self, index: usize, key: &Key) -> Option<&'a OutputDigests> {
-        self.locked.get(&self.cell(index).label).filter(|line| line.key == *key).map(|line| &line.outputs)
+        self.lock_file.get(&self.cell(index).label).filter(|line| line.key == *key).map(|line| &line.outputs)
     }
 
     /// Returns true if the lock file names another result of the key of `record`.
@@ -71,7 +71,7 @@ impl<'a> RunInputs<'a> {
     /// # Errors
     /// The store cannot be read.
     pub fn previous_record(&self, label: &Label) -> Result<Option<ActionRecord>> {
-        let Some(line) = self.locked.get(label) else { return Ok(None) };
+        let Some(line) = self.lock_file.get(label) else { return Ok(None) };
         Ok(self.store.preferred_record(&line.key, Some(&line.outputs))?)
     }
 
@@ -88,7 +88,7 @@ impl<'a> RunInputs<'a> {
         for key in self.keys(action.key, &action.components) {
             let locked = self.locked_outputs(index, &key);
             let candidates = self.store.candidates(&key, locked)?;
-            let available = if candidates.len() > 1 { self.store.available(&key, locked, self.files)? } else { None };
+            let available = if candidates.len() > 1 { self.store.available(&key, locked, self.digests)? } else { None };
             if let Some(found) = available.or(candidates.into_iter().next()) {
                 return Ok(Some(found));
             }
@@ -99,7 +99,7 @@ impl<'a> RunInputs<'a> {
     /// Returns the keys of results that count for `key`, that of these components: itself, then those of older code whose change
     /// was accepted.
     pub fn keys(&self, key: Key, components: &Components) -> impl Iterator<Item = Key> {
-        [key].into_iter().chain(self.accepted.equivalent_keys(components))
+        [key].into_iter().chain(self.accepted_changes.equivalent_keys(components))
     }
 }
 

@@ -19,7 +19,7 @@ pub fn ingest_pipes(
     plan: &mut Plan,
     cells: &[usize],
     store: &Store,
-    files: &DigestCache,
+    digests: &DigestCache,
     sinks: &mut EventSinks,
 ) -> Result<()> {
     let pipes: Vec<PathBuf> = plan.external_files(cells).into_keys().filter(|path| is_stream(path)).collect();
@@ -30,7 +30,7 @@ pub fn ingest_pipes(
         let (digest, bytes) = store.ingest(&path, &mut pipe)?;
         let object = store.object_path(&digest);
         // It was hashed while it was read, and is read-only.
-        files.trust(&object, digest)?;
+        digests.trust(&object, digest)?;
         sinks.event(&RunEvent::Read { path: path.clone(), digest, bytes });
         read.insert(path, object);
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cwm_contract::Label;
 
-use crate::lookup::{RunInputs, sources};
+use crate::lookup::{RunContext, sources};
 use crate::scheduler::{Decision, Effect, Event, Scheduler};
 use crate::status::{CacheStatus, CellStatus, KeyStatus};
 use cwm_core::{Digest, Key, Result};
@@ -30,7 +30,7 @@ pub struct CellPrediction {
 
 /// The state of a prediction.
 struct Predictor<'a> {
-    inputs: RunInputs<'a>,
+    context: RunContext<'a>,
     cache_status: &'a CacheStatus,
     force: &'a BTreeSet<usize>,
     fetches: bool,
@@ -57,21 +57,21 @@ struct Predictor<'a> {
 /// # Errors
 /// The store cannot be read.
 pub fn predict(
-    inputs: RunInputs<'_>,
+    context: RunContext<'_>,
     cache_status: &CacheStatus,
     targets: &[usize],
     force: &BTreeSet<usize>,
     fetches: bool,
 ) -> Result<Vec<CellPrediction>> {
-    let cells = inputs.plan.ancestors(targets);
+    let cells = context.plan.ancestors(targets);
     let mut predictor = Predictor {
-        inputs,
+        context,
         cache_status,
         force,
         fetches,
-        scheduler: Scheduler::new(inputs.cell_specs(&cells)),
+        scheduler: Scheduler::new(context.cell_specs(&cells)),
         has_begun: false,
-        forced_ancestors: depending_on(inputs, &cells, |index| force.contains(&index)),
+        forced_ancestors: depending_on(context, &cells, |index| force.contains(&index)),
         missing: HashMap::new(),
         wanted: BTreeSet::new(),
         to_rebuild: BTreeMap::new(),
@@ -98,8 +98,8 @@ impl Predictor<'_> {
             if events.is_empty() {
                 self.has_begun = true;
                 for cell in submitted.drain(..).rev() {
-                    events.push(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false });
-                    events.push(Event::Accepted(cell));
+                    events.push(Event::Finished { cell, is_built: true, has_changed: false, needs_fetch: false });
+                    events.push(Event::Started(cell));
                 }
             }
         }
@@ -152,7 +152,7 @@ impl Predictor<'_> {
     /// Returns true if files of a result are missing, which no remote has and no cell of this run has rebuilt.
     fn is_rebuilt(&mut self, cell: usize, record: &ActionRecord) -> Result<bool> {
         if !self.missing.contains_key(&cell) {
-            self.missing.insert(cell, self.inputs.store.missing_or_damaged(record, self.inputs.files)?);
+            self.missing.insert(cell, self.context.store.missing_or_damaged(record, self.context.digests)?);
         }
         let is_incomplete = !self.missing[&cell].is_empty() && !self.runs.contains_key(&cell);
         Ok(is_incomplete && !(self.fetches && record.evicted == Some(EvictionReason::NotPulled)))
@@ -170,7 +170,7 @@ impl Predictor<'_> {
             runs && (others(*cell).len() < 2 || self.runs.get(cell) == Some(&true))
         };
         let certain: BTreeSet<usize> = cells.iter().copied().filter(is_certain).collect();
-        let mut predictions = vec![CellPrediction::default(); self.inputs.plan.cells.len()];
+        let mut predictions = vec![CellPrediction::default(); self.context.plan.cells.len()];
         for &index in &cells {
             let predicted = &mut predictions[index];
             predicted.is_forced = self.force.contains(&index);
@@ -184,7 +184,7 @@ impl Predictor<'_> {
                     // Files that no cell is about to read need not be hashed.
                     let missing = match self.missing.remove(&index) {
                         Some(missing) => missing,
-                        None => self.inputs.store.missing(record, self.inputs.files)?,
+                        None => self.context.store.missing(record, self.context.digests)?,
                     };
                     if self.to_rebuild.contains_key(&index) {
                         predicted.missing = missing;
@@ -212,7 +212,7 @@ impl Predictor<'_> {
                 }
             }
         }
-        let rebuilt_ancestors = depending_on(self.inputs, &cells, |index| !predictions[index].missing.is_empty());
+        let rebuilt_ancestors = depending_on(self.context, &cells, |index| !predictions[index].missing.is_empty());
         for (index, rebuilt) in rebuilt_ancestors {
             if !predictions[index].status.is_cached() {
                 continue;
@@ -225,7 +225,7 @@ impl Predictor<'_> {
     }
 
     fn label(&self, index: usize) -> &Label {
-        &self.inputs.cell(index).label
+        &self.context.cell(index).label
     }
 
     /// Returns true if the cell runs even if no file of its result is missing.
@@ -236,11 +236,11 @@ impl Predictor<'_> {
 }
 
 /// Returns those of `cells`, in the plan's order, that are none of `which` and depend on one of them, with the nearest one.
-fn depending_on(inputs: RunInputs<'_>, cells: &[usize], which: impl Fn(usize) -> bool) -> BTreeMap<usize, usize> {
+fn depending_on(context: RunContext<'_>, cells: &[usize], which: impl Fn(usize) -> bool) -> BTreeMap<usize, usize> {
     let mut depending = BTreeMap::new();
     for &index in cells.iter().filter(|index| !which(**index)) {
-        let mut near = sources(inputs.cell(index));
-        let far = || sources(inputs.cell(index)).find_map(|source| depending.get(&source).copied());
+        let mut near = sources(context.cell(index));
+        let far = || sources(context.cell(index)).find_map(|source| depending.get(&source).copied());
         if let Some(one) = near.find(|source| which(*source)).or_else(far) {
             depending.insert(index, one);
         }

@@ -4,7 +4,7 @@ use cwm_action::{ActionBody, ActionInput, Artifact};
 use cwm_contract::{Cancellation, Context, Event, GroupInput, Invocation, Reporter};
 use cwm_core::Result;
 
-use crate::lookup::{RunInputs, sources};
+use crate::lookup::{RunContext, sources};
 use crate::status::CacheStatus;
 
 /// Discards the events of a preview.
@@ -19,14 +19,14 @@ impl Reporter for DiscardingReporter {
 ///
 /// # Errors
 /// An input cannot be read, or the run would fail.
-pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Result<Option<String>> {
-    let Some(stage) = inputs.cell(index).stage() else { return Ok(None) };
-    if sources(inputs.cell(index)).any(|source| status.record(source).is_none()) {
+pub fn preview(context: &RunContext<'_>, status: &CacheStatus, index: usize) -> Result<Option<String>> {
+    let Some(stage) = context.cell(index).stage() else { return Ok(None) };
+    if sources(context.cell(index)).any(|source| status.record(source).is_none()) {
         return Ok(None);
     }
-    let action = inputs.resolve(index, |source| status.record(source))?;
+    let action = context.resolve(index, |source| status.record(source))?;
     let ActionBody::Stage { values, .. } = &action.body else { return Ok(None) };
-    let checkpoint_dir = inputs.store.work(&action.key).checkpoint_folder();
+    let checkpoint_dir = context.store.work_folder(&action.key).checkpoint_folder();
     let mut invocation = Invocation { values: values.clone(), checkpoint_dir, ..Invocation::default() };
     for (name, group) in &action.inputs {
         let mut found = Vec::with_capacity(group.len());
@@ -34,7 +34,7 @@ pub fn preview(inputs: &RunInputs<'_>, status: &CacheStatus, index: usize) -> Re
             let path = match artifact {
                 Artifact::External(file) => file.path.clone(),
                 Artifact::Output(output) if output.shape.is_folder() => return Ok(None),
-                Artifact::Output(output) => match inputs.store.path_of(output, inputs.files) {
+                Artifact::Output(output) => match context.store.path_of(output, context.digests) {
                     Ok(path) => path,
                     // The run computes or fetches it first.
                     Err(_) => return Ok(None),

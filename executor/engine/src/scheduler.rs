@@ -297,17 +297,17 @@ impl Scheduler {
                 self.release(key);
             }
             Event::FilesLost(cell) => self.invalidate(cell),
-            Event::Accepted(cell) if let CellState::Queued(key) = self.state(cell) => {
+            Event::Started(cell) if let CellState::Queued(key) = self.state(cell) => {
                 self.set(cell, CellState::Running { key, has_begun: false });
             }
             Event::Began(cell) if let CellState::Running { key, .. } = self.state(cell) => {
                 self.keys.entry(key).or_default().attempts += 1;
                 self.cells[cell].state = CellState::Running { key, has_begun: true };
             }
-            Event::Finished { cell, is_built, has_changed, is_fetched }
+            Event::Finished { cell, is_built, has_changed, needs_fetch }
                 if let CellState::Running { key, .. } = self.state(cell) =>
             {
-                self.finished(cell, key, is_built, has_changed, is_fetched);
+                self.finished(cell, key, is_built, has_changed, needs_fetch);
             }
             Event::Failed { cell, is_transient, was_stopped }
                 if let CellState::Running { key, has_begun } = self.state(cell) =>
@@ -395,10 +395,10 @@ impl Scheduler {
         }
     }
 
-    fn finished(&mut self, cell: usize, key: Key, is_built: bool, has_changed: bool, is_fetched: bool) {
+    fn finished(&mut self, cell: usize, key: Key, is_built: bool, has_changed: bool, needs_fetch: bool) {
         self.keys.entry(key).or_default().is_built = true;
         self.cells[cell].was_built |= is_built;
-        if is_fetched {
+        if needs_fetch {
             self.requeue(cell);
         } else {
             self.set(cell, CellState::Done);

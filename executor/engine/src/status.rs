@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::lookup::{RunInputs, origin, sources};
+use crate::lookup::{RunContext, origin, sources};
 use cwm_action::ActionFile;
 use cwm_core::{Error, Key, Result};
 use cwm_pipeline::plan::Plan;
@@ -38,10 +38,10 @@ impl CacheStatus {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn query(inputs: RunInputs<'_>) -> Result<Self> {
-        let mut cache_status = CacheStatus::empty(inputs.plan);
-        let all: Vec<usize> = (0..inputs.plan.cells.len()).collect();
-        cache_status.refresh(&all, inputs)?;
+    pub fn query(context: RunContext<'_>) -> Result<Self> {
+        let mut cache_status = CacheStatus::empty(context.plan);
+        let all: Vec<usize> = (0..context.plan.cells.len()).collect();
+        cache_status.refresh(&all, context)?;
         Ok(cache_status)
     }
 
@@ -54,18 +54,18 @@ impl CacheStatus {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn refresh(&mut self, cells: &[usize], inputs: RunInputs<'_>) -> Result<()> {
+    pub fn refresh(&mut self, cells: &[usize], context: RunContext<'_>) -> Result<()> {
         for &index in cells {
             let is_cached = |index: usize| self.record(index).is_some();
-            if is_cached(index) || !sources(inputs.cell(index)).all(is_cached) {
+            if is_cached(index) || !sources(context.cell(index)).all(is_cached) {
                 continue;
             }
-            self.states[index] = match inputs.resolve(index, |source| self.record(source)) {
-                Err(error) => match inputs.plan.pipe_of(index) {
+            self.states[index] = match context.resolve(index, |source| self.record(source)) {
+                Err(error) => match context.plan.pipe_of(index) {
                     Some(path) => KeyStatus::PipeUnread(path),
                     None => KeyStatus::Unreadable(error),
                 },
-                Ok(resolved) => match inputs.find_result(index, &resolved)? {
+                Ok(resolved) => match context.find_result(index, &resolved)? {
                     Some(record) => {
                         if record.components.code != resolved.components.code {
                             self.accepted.insert(index);

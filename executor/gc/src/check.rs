@@ -1,4 +1,4 @@
-//! Checks the roots of a store that are files: the notes of lock files, and tags.
+//! Checks the roots of a store that are files: root files, and tags.
 
 use super::roots::RootFile;
 use super::tags::{self, Tag};
@@ -7,7 +7,7 @@ use cwm_core::{FileError, FileErrorKind};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{Finding, Store, list_folder};
 
-/// Returns what is wrong with the notes of lock files, which are moved to quarantine, and with tags, which stay: a tag names
+/// Returns what is wrong with root files, which are moved to quarantine, and with tags, which stay: a tag names
 /// results that nothing else may name.
 ///
 /// # Errors

@@ -31,11 +31,11 @@ pub struct GcOptions {
     pub keep: Duration,
     /// The size to which content is reduced, in bytes, least recently used first; no more is removed.
     pub max_size: Option<u64>,
-    /// True if external content goes too, where no root names it.
+    /// True if external content is deleted too, where no root names it.
     pub sources: bool,
 }
 
-/// Results of one stage that go.
+/// Results of one stage that are evicted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReclaimedStage {
     /// The stage.
@@ -55,16 +55,16 @@ pub struct ReclaimedWork {
     pub bytes: u64,
 }
 
-/// The content that goes and that stays: what `cwm store gc --json` prints, field for field (`docs/json.md`).
+/// The content that is deleted and that is retained: what `cwm store gc --json` prints, field for field (`docs/json.md`).
 #[derive(Debug, Default, Serialize)]
 pub struct GcReport {
     /// The version of this as JSON.
     pub format: u32,
     /// True if it was deleted.
     pub deleted: bool,
-    /// All bytes that go.
+    /// All bytes that are deleted.
     pub bytes: u64,
-    /// Results that go by stage, the most bytes first.
+    /// Evicted results by stage, the most bytes first.
     pub stages: Vec<ReclaimedStage>,
     /// Bytes of content that no record names, of interrupted runs.
     pub unnamed_bytes: u64,
@@ -91,14 +91,14 @@ pub struct GcReport {
 /// A collection, planned or done.
 #[derive(Debug)]
 pub struct GcPlan {
-    /// The content that goes and that stays.
+    /// The content that is deleted and that is retained.
     pub report: GcReport,
     /// The garbage to move to `garbage/`.
     garbage: Garbage,
 }
 
 impl GcPlan {
-    /// Returns true if nothing goes.
+    /// Returns true if nothing is deleted.
     pub fn is_empty(&self) -> bool {
         let Garbage { records, objects, work, others } = &self.garbage;
         let nothing = records.is_empty() && objects.is_empty() && work.is_empty() && others.is_empty();
@@ -110,7 +110,7 @@ impl GcPlan {
         self.report.unnamed_bytes = eviction.add_unnamed();
         let mut left = inventory.objects.values().sum::<u64>() - self.report.unnamed_bytes;
         let mut free: Vec<usize> =
-            (0..inventory.records.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
+            (0..inventory.records.len()).filter(|index| reach.retention[*index] == Retention::Unprotected).collect();
         free.sort_by_key(|index| (inventory.records[*index].last_used, inventory.records[*index].record.key));
         let mut stages: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
         for index in free {
@@ -200,7 +200,7 @@ fn retained(inventory: &Inventory, reach: &Reachability, evicted: &HashSet<Diges
     }
     let mut bytes = BTreeMap::new();
     for (digest, size) in inventory.objects.iter().filter(|(digest, _)| !evicted.contains(*digest)) {
-        *bytes.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
+        *bytes.entry(reasons.get(digest).copied().unwrap_or(Retention::Unprotected)).or_default() += size;
     }
     bytes
 }

@@ -57,7 +57,7 @@ impl<'i> EvictionPlan<'i> {
     }
 
     /// Returns what is to be moved to the garbage: the content, and the records to mark. A record is marked if any of its content
-    /// goes or is missing already.
+    /// is deleted or is missing already.
     pub fn garbage(&self) -> Garbage {
         let Inventory { records: entries, objects, .. } = self.inventory;
         let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);

@@ -16,11 +16,11 @@ pub enum Retention {
     /// A root names it.
     Root,
     /// The content is external, fetched or recorded from a file: to make it again is costly or impossible.
-    Source,
+    External,
     /// The result was made or used lately.
     Recent,
     /// Nothing keeps it.
-    Free,
+    Unprotected,
 }
 
 /// The content of a store that stays.
@@ -41,9 +41,9 @@ impl Reachability {
         with_sources: bool,
     ) -> Reachability {
         let without_root = |entry: &RecordEntry| match since {
-            _ if entry.record.is_source() && !with_sources => Retention::Source,
+            _ if entry.record.is_irreproducible() && !with_sources => Retention::External,
             Some(since) if entry.last_used >= since => Retention::Recent,
-            _ => Retention::Free,
+            _ => Retention::Unprotected,
         };
         let mut retention: Vec<Retention> = inventory.records.iter().map(without_root).collect();
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -72,7 +72,7 @@ impl Reachability {
             .collect();
         for (entry, retention) in inventory.records.iter().zip(&retention) {
             // Content from a pipe is no output, and cannot be read again.
-            if !with_sources || *retention != Retention::Free {
+            if !with_sources || *retention != Retention::Unprotected {
                 pinned.extend(entry.record.input_digests().filter(|input| !made.contains(*input)));
             }
         }

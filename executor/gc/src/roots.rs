@@ -73,7 +73,7 @@ pub struct Root {
     /// A remark, such as that its file is gone and what that means.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The root's file, if it names nothing any more and may go.
+    /// The root's file, if it names nothing any more and may be deleted.
     #[serde(skip)]
     pub ended: Option<PathBuf>,
 }

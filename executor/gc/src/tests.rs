@@ -48,7 +48,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         parameters: BTreeMap::from([("run".into(), Value::Text(name.into()))]),
         inputs: BTreeMap::new(),
     };
-    let work = store.work(&components.key());
+    let work = store.work_folder(&components.key());
     work.prepare(1).unwrap();
     fs::write(work.out().join("text"), text).unwrap();
     fs::create_dir(work.out().join("folder")).unwrap();
@@ -504,7 +504,7 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     let input = made(&store, "input", "a", &["b".into()], false);
     let old = made(&store, "old", "o", &[], false);
     let components = Components { kind: "other".into(), ..input.components.clone() };
-    let work = store.work(&components.key());
+    let work = store.work_folder(&components.key());
     work.prepare(1).unwrap();
     let action = serde_json::json!({
         "format": cwm_action::ACTION_FILE_FORMAT, "key": components.key(), "label": "reader", "pipeline": "pipeline",

@@ -63,7 +63,7 @@ impl Usage {
             stages.entry(entry.record.label.stage.clone()).or_default().results += 1;
             for digest in entry.content(&inventory) {
                 users.entry(digest).or_default().insert(&entry.record.label.stage);
-                if entry.record.is_source() {
+                if entry.record.is_irreproducible() {
                     sources.insert(digest);
                 }
             }

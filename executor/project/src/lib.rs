@@ -3,10 +3,10 @@
 //! This crate reads and writes them. It depends on neither plans nor the store.
 
 pub mod accepted;
+pub mod config;
 mod line_file;
 pub mod lock_file;
 pub mod pins;
 pub mod runs;
-pub mod site;
 
 pub use line_file::fold_problems;

@@ -10,7 +10,7 @@ use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 use serde::Deserialize;
 
 use crate::line_file::{LineEntry, LineFile, ProblemKind};
-use cwm_core::{Diagnostic, Diagnostics, Digest, Error, Source, Sources};
+use cwm_core::{Diagnostic, Diagnostics, Digest, Error, SourceText, SourceTexts};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";
@@ -144,8 +144,8 @@ impl Pins {
 /// Refuses a file with problems: a line that was guessed at could make other bytes pass for those that were fetched first.
 fn verify_correct(file: LineFile<Pin>) -> Result<LineFile<Pin>, Error> {
     let text = file.text.clone().unwrap_or_default();
-    let source = Source { name: file.path().display().to_string(), text };
-    let mut problems = Diagnostics::new(Sources::new(vec![source]));
+    let source = SourceText { name: file.path().display().to_string(), text };
+    let mut problems = Diagnostics::new(SourceTexts::new(vec![source]));
     for problem in file.problems() {
         let hint = match problem.kind {
             ProblemKind::Conflict | ProblemKind::Contradiction => "keep the lines that are right",

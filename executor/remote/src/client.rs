@@ -18,8 +18,8 @@ use super::error::{RemoteError, Result};
 use super::folder_writer;
 use super::http_connector::{MAX_REQUESTS, no_response};
 use super::layout::{FORMAT, REMOTE_FORMAT};
-use cwm_core::{Digest, locked};
-use cwm_project::site::Remote;
+use cwm_core::{Digest, lock_mutex};
+use cwm_project::config::Remote;
 
 /// The time for which requests fail at once after one that was not answered: a run looks up key by key, and would wait for each.
 const COOLDOWN: Duration = Duration::from_secs(60);
@@ -82,7 +82,7 @@ impl Client {
         let Some(bytes) = RemoteError::optional(self.read_small(FORMAT, 64).await)? else {
             if self.backend.is_read_only {
                 let what = "it holds no results of cwm; its address is that of the folder which has the file";
-                return Err(RemoteError::Refused(format!("{what} `{FORMAT}`")));
+                return Err(RemoteError::Unsupported(format!("{what} `{FORMAT}`")));
             }
             return Ok(false);
         };
@@ -92,9 +92,9 @@ impl Client {
                 Ok(true)
             }
             Ok(found) if found > REMOTE_FORMAT => {
-                Err(RemoteError::Refused(format!("it has format {found}, which a newer cwm wrote")))
+                Err(RemoteError::Unsupported(format!("it has format {found}, which a newer cwm wrote")))
             }
-            _ => Err(RemoteError::Refused(format!("its `{FORMAT}` is not that of a remote of cwm"))),
+            _ => Err(RemoteError::Unsupported(format!("its `{FORMAT}` is not that of a remote of cwm"))),
         }
     }
 
@@ -125,7 +125,7 @@ impl Client {
     pub fn path(&self, name: &str) -> Result<Path> {
         match &self.location.folder {
             Some(folder) => {
-                Path::from_absolute_path(folder.join(name)).map_err(|error| RemoteError::Refused(error.to_string()))
+                Path::from_absolute_path(folder.join(name)).map_err(|error| RemoteError::Unsupported(error.to_string()))
             }
             None => Ok(Path::from(format!("{}/{name}", self.location.prefix))),
         }
@@ -134,7 +134,7 @@ impl Client {
     /// Returns the lock of an object's upload, which holds whether it was uploaded: several results may contain the same
     /// object, and it is uploaded once.
     pub async fn upload_lock(&self, digest: &Digest) -> OwnedMutexGuard<bool> {
-        let lock = locked(&self.uploads).entry(*digest).or_default().clone();
+        let lock = lock_mutex(&self.uploads).entry(*digest).or_default().clone();
         lock.lock_owned().await
     }
 
@@ -217,7 +217,7 @@ impl Client {
     /// # Errors
     /// The request failed, and what that means.
     pub async fn request<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T> {
-        let outage = || locked(&self.outage);
+        let outage = || lock_mutex(&self.outage);
         let _permit = self.requests.acquire().await;
         if let Some((since, error)) = &*outage()
             && since.elapsed() < COOLDOWN

@@ -20,10 +20,10 @@ pub enum RemoteError {
     Unreachable(String),
     /// The remote answered that it does not do this.
     #[error("refused: {0}")]
-    Refused(String),
+    Unsupported(String),
     /// The remote answered with 401 or 403.
-    #[error("refused{0}")]
-    Denied(String),
+    #[error("access denied{0}")]
+    AccessDenied(String),
     /// cwm or a library panicked.
     #[error("failed: cwm or a library panicked, which is a bug; standard error shows where")]
     Panicked,
@@ -53,23 +53,23 @@ impl RemoteError {
         let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
         match (error, advice, status) {
             (Error::NotFound { .. }, ..) if no_bucket.iter().any(|text| reason.contains(text)) => {
-                RemoteError::Refused("there is no such bucket".to_owned())
+                RemoteError::Unsupported("there is no such bucket".to_owned())
             }
             (Error::NotFound { .. }, ..) => RemoteError::NotFound,
             // After the status of a web server comes a page for people.
             (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, None, Some(status)) => {
                 let status = status.split(':').next().unwrap_or_default().trim();
-                RemoteError::Denied(format!(" by the server ({status})"))
+                RemoteError::AccessDenied(format!(" by the server ({status})"))
             }
             (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, ..) => {
-                RemoteError::Denied(format!(": the credentials are not right, or do not allow it ({reason})"))
+                RemoteError::AccessDenied(format!(": the credentials are not right, or do not allow it ({reason})"))
             }
             (Error::Generic { .. }, Some(advice), _) if has_no_credentials(&text, status) => {
                 RemoteError::NoCredentials(advice)
             }
-            (Error::Generic { .. }, ..) if is_final(&text, status) => RemoteError::Refused(reason),
+            (Error::Generic { .. }, ..) if is_final(&text, status) => RemoteError::Unsupported(reason),
             (Error::Generic { .. } | Error::JoinError { .. }, ..) => RemoteError::Unreachable(reason),
-            _ => RemoteError::Refused(reason),
+            _ => RemoteError::Unsupported(reason),
         }
     }
 
@@ -96,13 +96,13 @@ impl RemoteError {
     }
 
     /// Returns true if it is known whether the remote has what was requested.
-    pub fn is_answer(&self) -> bool {
+    pub fn is_conclusive(&self) -> bool {
         !matches!(self, RemoteError::Unreachable(_) | RemoteError::Panicked)
     }
 
     /// Returns true if the remote answered, and will refuse every other request as well.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, RemoteError::Refused(_) | RemoteError::Denied(_) | RemoteError::NoCredentials(_))
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, RemoteError::Unsupported(_) | RemoteError::AccessDenied(_) | RemoteError::NoCredentials(_))
     }
 }
 
@@ -242,6 +242,6 @@ mod tests {
         }
         let gone = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>none</Message></Error>";
         let error = object_store::Error::NotFound { path: "x".to_owned(), source: gone.to_owned().into() };
-        assert_eq!(RemoteError::of(&error, None), RemoteError::Refused("there is no such bucket".to_owned()));
+        assert_eq!(RemoteError::of(&error, None), RemoteError::Unsupported("there is no such bucket".to_owned()));
     }
 }

@@ -113,7 +113,7 @@ impl ObjectFetch<'_> {
         let name = layout::object(&part.digest);
         let mut body = match client.stream(&name, *at, size).await {
             // The server sends files only as a whole, or has a shorter one.
-            Err(RemoteError::Refused(_)) if *at > 0 => {
+            Err(RemoteError::Unsupported(_)) if *at > 0 => {
                 *at = 0;
                 map_local(part.file.set_len(0))?;
                 client.stream(&name, 0, size).await?

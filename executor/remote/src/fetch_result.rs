@@ -162,7 +162,7 @@ impl Fetch<'_> {
     fn add_missing(&mut self, output: &str, digest: &Digest, errors: &[(String, RemoteError)]) {
         let reasons: Vec<String> = errors.iter().map(|(client, error)| format!("{client}: {error}")).collect();
         self.stats.missing.push(format!("{output} ({}): {}", &digest.to_string()[..12], reasons.join("; ")));
-        self.stats.all_remotes_answered &= errors.iter().all(|(_, error)| error.is_answer());
+        self.stats.all_remotes_answered &= errors.iter().all(|(_, error)| error.is_conclusive());
     }
 }
 

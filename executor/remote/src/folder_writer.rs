@@ -89,5 +89,5 @@ fn create_parents(folder: &Path, place: &Path) -> Result<()> {
 
 /// An error of the disk of a remote.
 fn from_disk(error: FileError) -> RemoteError {
-    RemoteError::Refused(error.to_string())
+    RemoteError::Unsupported(error.to_string())
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::transfer::TransferEvent;
-use cwm_core::locked;
+use cwm_core::lock_mutex;
 
 /// Counts the bytes of a request.
 pub struct TransferProgress {
@@ -46,7 +46,7 @@ impl TransferProgress {
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let total = self.total.load(Ordering::Relaxed);
-        let mut reported = locked(&self.reported);
+        let mut reported = lock_mutex(&self.reported);
         if reported.elapsed() >= REPORT_INTERVAL {
             *reported = Instant::now();
             self.send(TransferEvent::Progress { done: done.min(total), total });

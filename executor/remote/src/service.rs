@@ -18,8 +18,8 @@ use super::result_bundle::{LocalObject, ResultBundle};
 use super::transfer::{FetchStats, RemoteStatus, TransferEvent, TransferRequest, TransferStats};
 use super::upload_result::Upload;
 use super::{layout, records};
-use cwm_core::{Error, Key, OutputDigests, locked, suggest};
-use cwm_project::site::Remote;
+use cwm_core::{Error, Key, OutputDigests, lock_mutex, suggest};
+use cwm_project::config::Remote;
 use cwm_store::{ActionRecord, DigestCache, Store};
 
 /// Results whose objects move at a time, in each direction.
@@ -158,7 +158,7 @@ impl ServiceState {
         match request {
             TransferRequest::FetchRecords(_) => TransferEvent::RecordsFetched { new: 0, errors: vec![(remote, error)] },
             TransferRequest::FetchResult(_) | TransferRequest::FetchContent(_) => {
-                let (all_remotes_answered, missing) = (error.is_answer(), vec![error.to_string()]);
+                let (all_remotes_answered, missing) = (error.is_conclusive(), vec![error.to_string()]);
                 let stats = FetchStats { moved: TransferStats::default(), missing, all_remotes_answered };
                 TransferEvent::ContentFetched(stats)
             }
@@ -182,8 +182,8 @@ impl ServiceState {
                 errors.extend(failed.into_iter().map(|error| (client.name.clone(), error)));
             }
         }
-        let mut denied = locked(&self.denied);
-        errors.retain(|(remote, error)| !matches!(error, RemoteError::Denied(_)) || denied.insert(remote.clone()));
+        let mut seen = lock_mutex(&self.denied);
+        errors.retain(|(remote, error)| !matches!(error, RemoteError::AccessDenied(_)) || seen.insert(remote.clone()));
         TransferEvent::RecordsFetched { new, errors }
     }
 

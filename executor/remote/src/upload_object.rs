@@ -85,18 +85,18 @@ impl Upload<'_> {
         let uploaded = match self.parts(multipart, &client.path(name)?, object, &journal_path).await {
             // The answer to an earlier attempt was lost; or somebody else uploaded the same meanwhile, which voids our parts
             // with Azure.
-            Err(RemoteError::NotFound | RemoteError::Refused(_) | RemoteError::Denied(_))
+            Err(RemoteError::NotFound | RemoteError::Unsupported(_) | RemoteError::AccessDenied(_))
                 if !self.force && client.size(name).await? == Some(size) =>
             {
                 Ok(())
             }
             // A remote forgets an upload after a while.
-            Err(RemoteError::NotFound) => Err(RemoteError::Refused(
+            Err(RemoteError::NotFound) => Err(RemoteError::Unsupported(
                 "it does not have the upload that was interrupted; another `cwm push` starts it again".to_owned(),
             )),
             uploaded => uploaded,
         };
-        if matches!(uploaded, Ok(()) | Err(RemoteError::Refused(_))) {
+        if matches!(uploaded, Ok(()) | Err(RemoteError::Unsupported(_))) {
             let _ = std::fs::remove_file(&journal_path);
         }
         uploaded

@@ -23,8 +23,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::binary;
-use super::events_file::new_messages;
 use super::isolated::RemoteStoreConfig;
+use super::messages_file::new_messages;
 use super::request::{JobScript, JobTemplate, ResourceRequest};
 use super::settings::JobSettings;
 use super::slurm_cli::{self, SlurmError};
@@ -182,7 +182,7 @@ impl Batch {
     }
 
     /// Returns the file of the messages of the task of this index.
-    pub fn events(&self, index: u32) -> PathBuf {
+    pub fn messages_path(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.events"))
     }
 
@@ -221,7 +221,7 @@ impl Batch {
     }
 
     fn reported_end(&self, index: u32) -> bool {
-        let messages = new_messages(&mut Tail::of(self.events(index)));
+        let messages = new_messages(&mut Tail::of(self.messages_path(index)));
         match messages.iter().rfind(|message| !matches!(message, ActionMessage::Event(_))) {
             Some(ActionMessage::Outcome(Err(failure))) => failure.kind != ActionFailureKind::Cancelled,
             Some(ActionMessage::Outcome(Ok(_))) => true,
@@ -333,10 +333,13 @@ mod tests {
 
         // Cancelled, and perhaps started again; then it has its result.
         let cancelled = "\"start\"\n{\"outcome\":{\"Err\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}}\n";
-        std::fs::write(batch.events(0), cancelled).unwrap();
+        std::fs::write(batch.messages_path(0), cancelled).unwrap();
         assert_eq!(batch.open_tasks(|_| true).count(), 2);
-        std::fs::write(batch.events(0), format!("{cancelled}\"start\"\n{{\"outcome\":{{\"Ok\":\"cache_hit\"}}}}\n"))
-            .unwrap();
+        std::fs::write(
+            batch.messages_path(0),
+            format!("{cancelled}\"start\"\n{{\"outcome\":{{\"Ok\":\"cache_hit\"}}}}\n"),
+        )
+        .unwrap();
         assert_eq!(pending_keys(&store), HashSet::from([key('b')]));
 
         let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);

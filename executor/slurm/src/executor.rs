@@ -12,8 +12,8 @@ use super::settings::JobSettings;
 use super::submitted_task::TaskSpec;
 use super::watch::{Jobs, Watcher};
 use cwm_action::{ActionFailure, ActionFailureKind, AttemptOptions};
-use cwm_core::{locked, plural};
-use cwm_engine::{ActionRequest, BatchExecutor, Cancel, Executor, RunEvent, Start, Update, UpdateSender};
+use cwm_core::{lock_mutex, plural};
+use cwm_engine::{ActionRequest, Cancel, Executor, ExecutorFactory, RunEvent, StartOutcome, Update, UpdateSender};
 use cwm_store::Store;
 
 /// Carries out actions as batch jobs.
@@ -23,30 +23,30 @@ pub struct SlurmExecutor {
     /// The tasks to submit, for the thread that watches; nothing once the executor is closed.
     tasks: Option<Sender<Vec<TaskSpec>>>,
     jobs: Arc<Mutex<Jobs>>,
-    events: UpdateSender,
+    updates: UpdateSender,
 }
 
 impl SlurmExecutor {
-    /// Returns the executor of a run that was started with `command`.
-    pub fn of_run(store: Store, settings: JobSettings, command: String) -> BatchExecutor {
-        let local_stages = settings.site.here.clone();
-        let start = move |events: UpdateSender| -> Box<dyn Executor> {
+    /// Returns the factory of the executor of a run that was started with `command`.
+    pub fn factory(store: Store, settings: JobSettings, command: String) -> ExecutorFactory {
+        let local_stages = settings.slurm.local_stages.clone();
+        let create = move |updates: UpdateSender| -> Box<dyn Executor> {
             let jobs: Arc<Mutex<Jobs>> = Arc::default();
             let (tasks, inbox) = channel();
-            let watcher = Watcher::new(store.clone(), settings.clone(), command, jobs.clone(), events.clone());
-            let (open, sender) = (jobs.clone(), events.clone());
+            let watcher = Watcher::new(store.clone(), settings.clone(), command, jobs.clone(), updates.clone());
+            let (open, sender) = (jobs.clone(), updates.clone());
             std::thread::spawn(move || {
                 if catch_unwind(AssertUnwindSafe(|| watcher.watch(&inbox))).is_err() {
                     let reason = "the thread that watches Slurm's jobs panicked: a bug in cwm";
                     let failure = ActionFailure::new(ActionFailureKind::Internal, reason);
-                    for &cell in &locked(&open).open {
+                    for &cell in &lock_mutex(&open).open {
                         sender(Update::Exited(cell, Err(failure.clone())));
                     }
                 }
             });
-            Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), jobs, events })
+            Box::new(SlurmExecutor { store, settings, tasks: Some(tasks), jobs, updates })
         };
-        BatchExecutor { start: Box::new(start), local_stages }
+        ExecutorFactory { create: Box::new(create), local_stages }
     }
 
     /// Writes the action file of a task.
@@ -65,18 +65,18 @@ impl SlurmExecutor {
 const JOB_OVERHEAD: Duration = Duration::from_secs(60);
 
 impl Executor for SlurmExecutor {
-    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<Start> {
-        let open = locked(&self.jobs).open.len();
-        let free = self.settings.site.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
+    fn start(&mut self, queue: &mut BTreeMap<usize, ActionRequest>) -> Vec<StartOutcome> {
+        let open = lock_mutex(&self.jobs).open.len();
+        let free = self.settings.slurm.max_jobs.map_or(usize::MAX, |most| most.get().saturating_sub(open));
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
         while tasks.len() < free
             && let Some((cell, task)) = queue.pop_first()
         {
             let started = self.prepare(task).map(|task| {
-                locked(&self.jobs).open.insert(cell);
+                lock_mutex(&self.jobs).open.insert(cell);
                 tasks.push(task);
             });
-            starts.push(Start { cell, warning: None, started });
+            starts.push(StartOutcome { cell, warning: None, started });
         }
         if let (Some(sender), false) = (&self.tasks, tasks.is_empty()) {
             // If the thread has ended, it has sent the reason.
@@ -86,7 +86,7 @@ impl Executor for SlurmExecutor {
     }
 
     fn release(&mut self, cell: usize) {
-        locked(&self.jobs).open.remove(&cell);
+        lock_mutex(&self.jobs).open.remove(&cell);
     }
 
     /// Jobs continue without the run.
@@ -104,7 +104,7 @@ impl Executor for SlurmExecutor {
 
     fn close(&mut self) {
         self.tasks = None;
-        let jobs = locked(&self.jobs);
+        let jobs = lock_mutex(&self.jobs);
         if jobs.open.is_empty() {
             return;
         }
@@ -113,6 +113,6 @@ impl Executor for SlurmExecutor {
         let ends = if names.is_empty() { String::new() } else { format!("; `scancel {}` ends them", names.join(" ")) };
         let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
         let message = format!("{cells} with Slurm: jobs continue, and the same command adopts them{ends}{others}");
-        (self.events)(Update::Emit(RunEvent::Warning { message }));
+        (self.updates)(Update::Emit(RunEvent::Warning { message }));
     }
 }

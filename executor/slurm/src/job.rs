@@ -17,8 +17,8 @@ pub fn exec_task(registry: &Registry, root: &Path, batch: &str, index: u32, key:
     let task = batch.file.tasks.get(index as usize).filter(|task| task.key == *key).ok_or_else(|| {
         Error::internal(format!("task {index} of the batch {} is not the action {key}", batch.file.id))
     })?;
-    let events = batch.events(index);
-    cwm_action::exec(registry, key, &task.options, Some(&events), |process| match &batch.file.remote_store {
+    let messages = batch.messages_path(index);
+    cwm_action::exec(registry, key, &task.options, Some(&messages), |process| match &batch.file.remote_store {
         None => process.perform(root, None),
         Some(config) => isolated::perform(process, root, config),
     })

@@ -7,11 +7,11 @@
 mod batch;
 mod binary;
 mod detach;
-mod events_file;
 mod executor;
 pub mod isolated;
 mod job;
 mod job_output;
+mod messages_file;
 mod queue;
 mod queue_status;
 mod request;

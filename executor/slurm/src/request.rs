@@ -33,10 +33,10 @@ impl ResourceRequest {
     pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &JobSettings) -> ResourceRequest {
         ResourceRequest {
             stage: stage.to_owned(),
-            cpus: needs.cpu.or(settings.site.cpus.map(NonZeroU32::get)).unwrap_or(DEFAULT_CPUS).max(1),
+            cpus: needs.cpu.or(settings.slurm.cpus.map(NonZeroU32::get)).unwrap_or(DEFAULT_CPUS).max(1),
             gpus: needs.gpu.ceil() as u32,
             memory: needs.memory,
-            time: time.or(settings.site.time),
+            time: time.or(settings.slurm.time),
         }
     }
 
@@ -128,7 +128,7 @@ impl JobTemplate<'_> {
 
     /// Makes the job of a detached run: in the folder and with the arguments of the command.
     pub fn run(&self, folder: &Path, arguments: &[String]) -> JobScript {
-        let time = self.settings.site.detached_time;
+        let time = self.settings.slurm.detached_time;
         let request = ResourceRequest { stage: "run".to_owned(), cpus: 1, gpus: 0, memory: 0, time };
         let arguments: Vec<String> = arguments.iter().map(|word| shell_quote(word)).collect();
         let script = format!("cd {} || exit 70\nexec {} {}\n", quote(folder), quote(self.binary), arguments.join(" "));
@@ -136,10 +136,10 @@ impl JobTemplate<'_> {
     }
 
     fn job(&self, request: &ResourceRequest, array: Option<String>, output: &str, work: &str) -> JobScript {
-        let site = &self.settings.site;
+        let slurm = &self.settings.slurm;
         let mut options = vec!["--parsable".to_owned()];
-        let site_options = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
-        options.extend(site_options.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
+        let slurm_options = [("partition", &slurm.partition), ("account", &slurm.account), ("qos", &slurm.qos)];
+        options.extend(slurm_options.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
         // A job that is started again appends to the same file.
         options.extend(["--open-mode=append", "--requeue", "--input=/dev/null"].map(str::to_owned));
         // Slurm replaces what follows a single `%`.
@@ -154,11 +154,11 @@ impl JobTemplate<'_> {
         options.extend(array);
         options.push(self.folder.join("script").to_string_lossy().into_owned());
         let mut script = "#!/bin/sh\n".to_owned();
-        script.extend(site.lines.iter().map(|line| format!("#SBATCH {line}\n")));
-        if !site.setup.is_empty() {
+        script.extend(slurm.lines.iter().map(|line| format!("#SBATCH {line}\n")));
+        if !slurm.setup.is_empty() {
             // If `setup` ends the script, its exit status is in the output: Slurm keeps that for minutes only, and not everywhere.
             script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
-            script.extend(site.setup.iter().map(|line| format!("{line}\n")));
+            script.extend(slurm.setup.iter().map(|line| format!("{line}\n")));
             script += "trap - EXIT\n";
         }
         script += work;
@@ -180,8 +180,8 @@ fn quote(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn settings(site: cwm_project::site::Slurm) -> JobSettings {
-        JobSettings { site, remote_store: None }
+    fn settings(slurm: cwm_project::config::SlurmConfig) -> JobSettings {
+        JobSettings { slurm, remote_store: None }
     }
 
     fn request(needs: &Needs) -> ResourceRequest {
@@ -200,8 +200,8 @@ mod tests {
         assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1667");
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
         assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");
-        let site = cwm_project::site::Slurm { time: Some(Duration::from_secs(90)), ..Default::default() };
-        let request = ResourceRequest::of("a", &needs, None, &settings(site));
+        let slurm = cwm_project::config::SlurmConfig { time: Some(Duration::from_secs(90)), ..Default::default() };
+        let request = ResourceRequest::of("a", &needs, None, &settings(slurm));
         assert_eq!(request.to_string(), "4 cores, 1 GPU, 8.6 GB, 1m30s");
     }
 
@@ -218,7 +218,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("keys"), "first\n").unwrap();
             let setup = setup.iter().map(|line| (*line).to_owned()).collect();
-            let settings = settings(cwm_project::site::Slurm { setup, ..Default::default() });
+            let settings = settings(cwm_project::config::SlurmConfig { setup, ..Default::default() });
             let request = request(&Needs::default());
             let script = template(&settings, folder.path(), Path::new("/bin/echo")).array(&request, 1).script;
             let mut shell = std::process::Command::new("sh");
@@ -251,7 +251,7 @@ mod tests {
         .unwrap();
         std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let (lines, setup) = (vec!["-C x".into()], vec!["false".into()]);
-        let settings = settings(cwm_project::site::Slurm { lines, setup, ..Default::default() });
+        let settings = settings(cwm_project::config::SlurmConfig { lines, setup, ..Default::default() });
         let request = request(&Needs::default());
         let JobScript { options, script } = template(&settings, folder.path(), &binary).array(&request, 2);
         let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";

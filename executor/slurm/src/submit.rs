@@ -63,14 +63,14 @@ impl Watcher {
     }
 
     fn watch_batch(&mut self, batch: Batch, tasks: Vec<(u32, TaskSpec)>, adopted: bool) {
-        let task = |(index, spec)| SubmittedTask::new(spec, index, Tail::of(batch.events(index)));
+        let task = |(index, spec)| SubmittedTask::new(spec, index, Tail::of(batch.messages_path(index)));
         let tasks = tasks.into_iter().map(task).collect();
         let mut watched = WatchedBatch { job: batch.job(), batch, tasks };
         self.report_submission(&watched, adopted);
         if adopted {
-            // Their earlier events are no sign of life.
+            // Their earlier messages are no sign of life.
             for task in &mut watched.tasks {
-                task.forward_events(&self.events);
+                task.forward_messages(&self.updates);
                 task.is_confirmed = false;
             }
         }
@@ -126,7 +126,7 @@ impl Watcher {
         if limit == 0 {
             return Err(Error::system("this Slurm has arrays of jobs switched off (MaxArraySize is 0)").into());
         }
-        let size = self.settings.site.array_size.map_or(limit, |size| limit.min(size.get()));
+        let size = self.settings.slurm.array_size.map_or(limit, |size| limit.min(size.get()));
         self.submissions.array_size = Some(size);
         Ok(size)
     }

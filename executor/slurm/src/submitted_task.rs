@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::batch::BatchTask;
-use super::events_file::new_messages;
+use super::messages_file::new_messages;
 use super::queue::QueueEntry;
 use super::request::ResourceRequest;
 use cwm_action::{ActionFailure, ActionMessage, ActionOutcome};
@@ -33,7 +33,7 @@ pub struct SubmittedTask {
     pub is_confirmed: bool,
     /// True if its start was forwarded to the run.
     pub has_started: bool,
-    events: Tail,
+    messages: Tail,
     pub(super) report: TaskProgress,
     /// Its entry in the last answer of the queue; nothing if its job was not listed, or there was no answer yet.
     pub(super) entry: Option<QueueEntry>,
@@ -42,7 +42,7 @@ pub struct SubmittedTask {
     pub(super) unlisted_since: Option<(Instant, Instant)>,
 }
 
-/// The task's own report, in its events file.
+/// The task's own report, in its file of messages.
 pub enum TaskProgress {
     /// Nothing.
     None,
@@ -54,15 +54,15 @@ pub enum TaskProgress {
 
 impl SubmittedTask {
     /// Returns the task of this index in a batch, of which nothing is known yet.
-    pub fn new(spec: TaskSpec, index: u32, events: Tail) -> Self {
+    pub fn new(spec: TaskSpec, index: u32, messages: Tail) -> Self {
         let (is_confirmed, has_started, report) = (true, false, TaskProgress::None);
-        SubmittedTask { spec, index, is_confirmed, has_started, events, report, entry: None, unlisted_since: None }
+        SubmittedTask { spec, index, is_confirmed, has_started, messages, report, entry: None, unlisted_since: None }
     }
 
-    /// Reads new events, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
+    /// Reads new messages, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
     /// same attempt to the run.
-    pub fn forward_events(&mut self, run: &UpdateSender) {
-        for message in new_messages(&mut self.events) {
+    pub fn forward_messages(&mut self, run: &UpdateSender) {
+        for message in new_messages(&mut self.messages) {
             self.is_confirmed = true;
             let is_new = match &message {
                 ActionMessage::Start => {

@@ -12,7 +12,7 @@ use super::slurm_cli::SlurmError;
 use super::submitted_task::{SubmittedTask, TaskSpec};
 use super::task_outcome::{TaskObservation, TaskOutcome};
 use cwm_action::{ActionFailure, ActionFailureKind, read_log_tail};
-use cwm_core::{Backoff, Error, duration, list_some, locked};
+use cwm_core::{Backoff, Error, duration, list_some, lock_mutex};
 use cwm_engine::{RunEvent, Update, UpdateSender};
 use cwm_store::{DigestCache, Store, list_folder};
 
@@ -69,8 +69,8 @@ pub(super) struct Watcher {
     pub submissions: Submissions,
     polls: Polls,
     jobs: Arc<Mutex<Jobs>>,
-    pub events: UpdateSender,
-    files: DigestCache,
+    pub updates: UpdateSender,
+    digests: DigestCache,
 }
 
 /// The longest pause between submissions while the site allows no more jobs.
@@ -98,17 +98,17 @@ impl Watcher {
         settings: JobSettings,
         command: String,
         jobs: Arc<Mutex<Jobs>>,
-        events: UpdateSender,
+        updates: UpdateSender,
     ) -> Self {
         let (next, waiting) = (Instant::now(), BTreeMap::new());
-        let poll = settings.site.poll.unwrap_or(DEFAULT_POLL);
+        let poll = settings.slurm.poll.unwrap_or(DEFAULT_POLL);
         let backoff = Backoff::new(poll, MAX_BACKOFF);
         let submissions = Submissions { waiting, array_size: None, next, backoff };
         let backoff = Backoff::new(poll, poll * LONGEST_POLL);
         let reported = RunEvent::Queue { pending: 0, running: 0, reasons: BTreeMap::new() };
         let polls = Polls { next, backoff, outage: None, reported };
-        let files = DigestCache::of_store(&store);
-        Watcher { store, settings, command, poll, batches: Vec::new(), submissions, polls, jobs, events, files }
+        let digests = DigestCache::of_store(&store);
+        Watcher { store, settings, command, poll, batches: Vec::new(), submissions, polls, jobs, updates, digests }
     }
 
     pub fn watch(mut self, inbox: &Receiver<Vec<TaskSpec>>) {
@@ -130,7 +130,7 @@ impl Watcher {
             }
             // After the queue: a task that the queue calls ended has written its messages before.
             let before = Instant::now();
-            self.read_events();
+            self.read_messages();
             // On a slow file system, at most a twentieth of the time is spent on listing folders.
             pause = shortest.max(before.elapsed() * 20).min(Duration::from_secs(60));
             self.apply_outcomes();
@@ -149,17 +149,17 @@ impl Watcher {
     }
 
     fn emit(&self, event: RunEvent) {
-        (self.events)(Update::Emit(event));
+        (self.updates)(Update::Emit(event));
     }
 
-    fn read_events(&mut self) {
+    fn read_messages(&mut self) {
         for watched in &mut self.batches {
-            // One listing of a batch's folder shows which tasks have written events.
+            // One listing of a batch's folder shows which tasks have written messages.
             let names = list_folder(&watched.batch.folder).unwrap_or_default();
             let writing = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
             let writing: HashSet<u32> = writing.collect();
             let tasks = watched.tasks.iter_mut().filter(|task| writing.contains(&task.index));
-            tasks.for_each(|task| task.forward_events(&self.events));
+            tasks.for_each(|task| task.forward_messages(&self.updates));
         }
     }
 
@@ -181,7 +181,7 @@ impl Watcher {
                 watched.job = watched.batch.job().or_else(|| queue.job(&id).map(str::to_owned));
                 if watched.job.is_some() {
                     self.report_submission(&watched, true);
-                } else if watched.tasks.iter().all(|task| !watched.batch.events(task.index).exists()) {
+                } else if watched.tasks.iter().all(|task| !watched.batch.messages_path(task.index).exists()) {
                     // `sbatch` failed, and Slurm did not take the job.
                     watched.batch.remove();
                     self.wait_for_submission(watched.tasks.into_iter().map(|task| task.spec));
@@ -207,7 +207,7 @@ impl Watcher {
     /// Reports that the cells of a batch are tasks of its job, if that is known.
     pub fn report_submission(&self, watched: &WatchedBatch, adopted: bool) {
         let (Some(job), Some(first)) = (&watched.job, watched.tasks.first()) else { return };
-        let mut jobs = locked(&self.jobs);
+        let mut jobs = lock_mutex(&self.jobs);
         jobs.ids.insert(job.clone());
         jobs.has_others |= adopted;
         drop(jobs);
@@ -255,7 +255,7 @@ impl Watcher {
     pub fn reject(&self, tasks: impl IntoIterator<Item = TaskSpec>, error: Error) {
         let failure = ActionFailure::from(error);
         for task in tasks {
-            (self.events)(Update::Exited(task.cell, Err(failure.clone())));
+            (self.updates)(Update::Exited(task.cell, Err(failure.clone())));
         }
     }
 
@@ -270,7 +270,7 @@ impl Watcher {
                 };
                 watched.batch.record_end(task.index);
                 let (cell, resubmissions) = (task.spec.cell, task.spec.resubmissions);
-                let most = self.settings.site.resubmit.unwrap_or(DEFAULT_RESUBMIT);
+                let most = self.settings.slurm.resubmit.unwrap_or(DEFAULT_RESUBMIT);
                 let result = match outcome {
                     TaskOutcome::Succeeded => Ok(()),
                     // It ended before this run began, or while another run watched it: this run has made no attempt yet.
@@ -291,7 +291,7 @@ impl Watcher {
                             .hint("`cwm run` submits it again; look into the log of the node"))
                     }
                 };
-                (self.events)(Update::Exited(cell, result));
+                (self.updates)(Update::Exited(cell, result));
             }
             match watched.tasks.is_empty() {
                 true => watched.batch.close_if_over(),
@@ -307,7 +307,7 @@ impl Watcher {
     fn outcome(&self, watched: &WatchedBatch, task: &SubmittedTask) -> Option<TaskOutcome> {
         task.outcome(&TaskObservation {
             job: &format!("{}_{}", watched.job.as_deref().unwrap_or("?"), task.index),
-            visibility_timeout: self.settings.site.visibility_timeout.unwrap_or(DEFAULT_VISIBILITY_TIMEOUT),
+            visibility_timeout: self.settings.slurm.visibility_timeout.unwrap_or(DEFAULT_VISIBILITY_TIMEOUT),
             is_recorded: &|| self.is_recorded(&watched.batch, task),
             read_output: &|| match read_log_tail(&watched.batch.out(task.index), 0, 4096) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -327,7 +327,7 @@ impl Watcher {
             // A job that does not fill this store leaves the files with a remote.
             (_, true) if is_isolated => !records().is_empty(),
             (false, false) if is_isolated && is_new() => true,
-            _ => self.store.available(key, None, &self.files).is_ok_and(|record| record.is_some()),
+            _ => self.store.available(key, None, &self.digests).is_ok_and(|record| record.is_some()),
         }
     }
 }

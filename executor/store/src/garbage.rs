@@ -42,9 +42,9 @@ pub struct StaleTemporary {
 /// Files and folders to be deleted.
 #[derive(Clone, Debug, Default)]
 pub struct Garbage {
-    /// Files of records whose content goes, or is gone already.
+    /// Files of records whose content is deleted, or was before.
     pub records: Vec<PathBuf>,
-    /// Content, manifests among it, whose trees go with them.
+    /// Content, manifests among it, which is deleted with its trees.
     pub objects: Vec<Digest>,
     /// Work folders.
     pub work: Vec<WorkFolder>,

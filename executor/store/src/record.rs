@@ -232,7 +232,7 @@ impl ActionRecord {
     }
 
     /// Returns true if it cannot be made again from other results: it was fetched, or recorded from a file.
-    pub fn is_source(&self) -> bool {
+    pub fn is_irreproducible(&self) -> bool {
         !self.fetched.is_empty() || self.is_recorded_by_hand()
     }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_file;
 use super::record::record_file_name;
-use cwm_core::{Digest, Key, Stat, locked};
+use cwm_core::{Digest, Key, Stat, lock_mutex};
 
 /// The first line of the cache.
 const FORMAT: &str = "cwm records 2\n";
@@ -82,7 +82,7 @@ impl RecordCache {
 
     /// Returns the records of `key` if nothing in its folder has changed since they were read.
     pub fn get_if_unchanged(&self, key: &Key) -> Option<Arc<CachedRecords>> {
-        let mut state = locked(&self.state);
+        let mut state = lock_mutex(&self.state);
         state.used.insert(*key);
         let seen = Arc::clone(state.entries.get(key)?);
         drop(state);
@@ -103,7 +103,7 @@ impl RecordCache {
         let is_right =
             |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {
-            let mut state = locked(&self.state);
+            let mut state = lock_mutex(&self.state);
             state.entries.insert(seen.key, Arc::new(seen));
             state.new += 1;
         }
@@ -111,7 +111,7 @@ impl RecordCache {
 
     /// Writes the cache if it has enough new records; true if it was written.
     pub fn save(&self) -> bool {
-        let mut state = locked(&self.state);
+        let mut state = lock_mutex(&self.state);
         if state.new < WORTH_WRITING {
             return false;
         }

@@ -14,7 +14,7 @@ use super::record::ActionRecord;
 use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
 use super::walk::{list_folder, metadata};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Key, OutputDigests, Stat, locked};
+use cwm_core::{Digest, FileError, Key, OutputDigests, Stat, lock_mutex};
 
 /// The file of a record: `0001-<digest>.json` in the folder of its key.
 pub(super) struct RecordFile {
@@ -84,12 +84,12 @@ impl Store {
     /// Returns the records that were quarantined or skipped since the last call.
     pub fn take_damaged_records(&self) -> Vec<Finding> {
         let Some(damaged) = &self.damaged_records else { return Vec::new() };
-        locked(&damaged.found).values_mut().flat_map(std::mem::take).collect()
+        lock_mutex(&damaged.found).values_mut().flat_map(std::mem::take).collect()
     }
 
     /// Returns true if a damaged record of `key` was quarantined or skipped.
     pub fn has_damaged_record(&self, key: &Key) -> bool {
-        self.damaged_records.as_ref().is_some_and(|damaged| locked(&damaged.found).contains_key(key))
+        self.damaged_records.as_ref().is_some_and(|damaged| lock_mutex(&damaged.found).contains_key(key))
     }
 
     /// Returns a record of `key` that was read from `path`; nothing if it is damaged and was quarantined or is skipped.
@@ -106,7 +106,7 @@ impl Store {
         if damaged.are_moved && finding.quarantined.is_none() {
             return Err(FileError::damaged(path, what));
         }
-        let mut found = locked(&damaged.found);
+        let mut found = lock_mutex(&damaged.found);
         let of_key = found.entry(*key).or_default();
         if !of_key.contains(&finding) {
             of_key.push(finding);
@@ -204,9 +204,9 @@ impl Store {
             let whole = record.key.to_string().starts_with(&prefix);
             let outputs = record.outputs.iter();
             let matching = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
-            let ports: Vec<String> = matching.map(|(port, _)| port.clone()).collect();
-            if whole || !ports.is_empty() {
-                found.push((record, ports));
+            let output_names: Vec<String> = matching.map(|(output_name, _)| output_name.clone()).collect();
+            if whole || !output_names.is_empty() {
+                found.push((record, output_names));
             }
         }
         Ok(found)

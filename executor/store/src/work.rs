@@ -51,7 +51,7 @@ const CHECKING: &str = ".checking-";
 
 impl Store {
     /// Returns the work folder of `key`; [`WorkFolder::prepare`] makes it.
-    pub fn work(&self, key: &Key) -> WorkFolder {
+    pub fn work_folder(&self, key: &Key) -> WorkFolder {
         self.attempt_folder(key, false)
     }
 
@@ -70,7 +70,7 @@ impl Store {
         let names = list_folder(&self.root().join("work"))?;
         let folder = |name: &str| match name.strip_prefix(CHECKING) {
             Some(key) => Some(self.attempt_folder(&key.parse().ok()?, true)),
-            None => Some(self.work(&name.parse().ok()?)),
+            None => Some(self.work_folder(&name.parse().ok()?)),
         };
         let mut folders: Vec<WorkFolder> = names.iter().filter_map(|(name, _)| folder(name)).collect();
         folders.sort_by(|a, b| (a.key, &a.path).cmp(&(b.key, &b.path)));

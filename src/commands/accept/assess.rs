@@ -44,7 +44,7 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
         KeyStatus::PipeUnread(path) => return Ok(Assessment::Rejected(cwm_engine::describe_unread_pipe(path))),
         KeyStatus::Unreadable(error) => return Ok(Assessment::Rejected(error.message.clone())),
     };
-    let Some(record) = workspace.inputs().previous_record(&cell.label)? else {
+    let Some(record) = workspace.context().previous_record(&cell.label)? else {
         let label = shell_quote(&cell.label.to_string());
         return Ok(Assessment::Rejected(format!("it never ran, so there is no result to keep: `cwm run {label}`")));
     };
@@ -69,16 +69,16 @@ pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -
 /// # Errors
 /// The store cannot be read.
 pub fn affected(workspace: &Workspace, entry: &AcceptedChange) -> Result<Vec<(usize, ActionRecord)>, Error> {
-    let Workspace { plan, files, .. } = workspace;
+    let Workspace { plan, digests, .. } = workspace;
     let mut affected = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == entry.kind) {
         let (Body::Stage(stage), Some(code)) = (&cell.body, cell.code()?) else { continue };
-        let Some(record) = workspace.inputs().previous_record(&cell.label)? else { continue };
+        let Some(record) = workspace.context().previous_record(&cell.label)? else { continue };
         if entry.before(&code).as_ref() != Some(&record.components.code) {
             continue;
         }
         // One whose parameters changed runs anyway.
-        if key_parameters::parameters(*stage, &cell.values, files, &mut Vec::new())? == record.components.parameters {
+        if key_parameters::parameters(*stage, &cell.values, digests, &mut Vec::new())? == record.components.parameters {
             affected.push((index, record));
         }
     }

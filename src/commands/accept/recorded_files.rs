@@ -47,14 +47,14 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
     };
     let workspace = Workspace::open(store, &arguments.pipeline)?;
     let plan = &workspace.plan;
-    let (cells, port) = match workspace.cell(stage) {
+    let (cells, output_name) = match workspace.cell(stage) {
         _ if arguments.previous => (plan.select(stage)?, None),
         Ok(index) => (vec![index], None),
         // It is a stage with several cells.
         Err(error) if plan.select(stage).is_ok() => return Err(error),
         Err(_) => {
-            let (index, port) = workspace.output(stage)?;
-            (vec![index], Some(port))
+            let (index, output_name) = workspace.output(stage)?;
+            (vec![index], Some(output_name))
         }
     };
     let cache_status = workspace.cache_status()?;
@@ -66,7 +66,7 @@ pub fn run(store: Option<&Path>, arguments: &AcceptArguments) -> Result<ExitCode
         let cell = &plan.cells[index];
         let files = match arguments.previous {
             true => previous_outputs(&workspace, cell)?,
-            false => output_files(cell, port.as_deref(), &arguments.files)?,
+            false => output_files(cell, output_name.as_deref(), &arguments.files)?,
         };
         let (components, replaced) = key_of(&workspace, &cache_status, index, arguments)?;
         Ok(NewResult { index, files, components, replaced })
@@ -107,7 +107,7 @@ fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, Outpu
         let owner = store.lock_owner(&key)?.map_or_else(String::new, |owner| format!(": {owner}"));
         return Err(Error::usage(format!("{} is running{owner}", cell.label)).hint("wait for that, or stop it"));
     };
-    let work = store.work(&key);
+    let work = store.work_folder(&key);
     let recorded = record(workspace, cell, components, &files, &work);
     // A checkpoint of an interrupted attempt is of no use once there is a result; without one only the copies are deleted.
     let removal = if recorded.is_ok() { work.remove() } else { work.discard_output() };
@@ -124,10 +124,10 @@ fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, Outpu
     Ok((key, outputs, is_new))
 }
 
-/// Assigns each output of a cell its file or folder, from words `OUTPUT=FILE`, or `FILE` for `port` or the only output.
-fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
+/// Assigns each output of a cell its file or folder, from words `OUTPUT=FILE`, or `FILE` for `output_name` or the only output.
+fn output_files(cell: &Cell, output_name: Option<&str>, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
-    let default = port.or(if let [only] = names[..] { Some(only) } else { None });
+    let default = output_name.or(if let [only] = names[..] { Some(only) } else { None });
     let mut files = BTreeMap::new();
     for word in words {
         let (name, file) = match (word.split_once('=').filter(|(name, _)| names.contains(name)), default) {
@@ -152,24 +152,24 @@ fn output_files(cell: &Cell, port: Option<&str>, words: &[String]) -> Result<BTr
 
 /// Finds the outputs of the result that the lock file names.
 fn previous_outputs(workspace: &Workspace, cell: &Cell) -> Result<BTreeMap<String, PathBuf>, Error> {
-    let Workspace { store, files, .. } = workspace;
+    let Workspace { store, digests, .. } = workspace;
     let label = &cell.label;
-    let Some(record) = workspace.inputs().previous_record(label)? else {
+    let Some(record) = workspace.context().previous_record(label)? else {
         let problem =
             format!("{label} has no previous result: the lock file names none, or the store does not have it");
         let label = shell_quote(&label.to_string());
         let error = Error::usage(problem).hint(format!("`cwm accept {label} --files FILE` records a file"));
-        let has_remotes = !workspace.site.remotes.is_empty();
+        let has_remotes = !workspace.config.remotes.is_empty();
         return Err(if has_remotes { error.hint(format!("`cwm pull {label}` fetches it")) } else { error });
     };
-    if !store.missing_or_damaged(&record, files)?.is_empty() {
+    if !store.missing_or_damaged(&record, digests)?.is_empty() {
         let problem = format!("files of {label}'s previous result are missing from the store, or damaged");
         return Err(Error::usage(problem).hint("take back what changed and run it, or give files"));
     }
     let path = |output: &OutputPlan| {
         let missing = || Error::usage(format!("{label}'s previous result has no output `{}`", output.name));
         let recorded = record.outputs.get(&output.name).ok_or_else(missing)?;
-        Ok((output.name.clone(), store.path_of(recorded, files)?))
+        Ok((output.name.clone(), store.path_of(recorded, digests)?))
     };
     cell.outputs.iter().map(path).collect()
 }

@@ -123,7 +123,7 @@ fn checked(lock: LockFile) -> Result<LockFile, Error> {
 fn stored_report(hash: &str, store: &Store) -> Result<Vec<TableFile>, Error> {
     let found = by_hash(store, hash)?;
     let digests =
-        found.iter().flat_map(|(record, ports)| ports.iter().filter_map(|port| reports::digest(record, port)));
+        found.iter().flat_map(|(record, names)| names.iter().filter_map(|name| reports::digest(record, name)));
     let mut digests: Vec<_> = digests.collect();
     digests.sort();
     digests.dedup();

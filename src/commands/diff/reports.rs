@@ -63,8 +63,8 @@ fn read<F>(
 }
 
 /// Returns the digest of an output, if it is a report.
-pub fn digest(record: &ActionRecord, port: &str) -> Option<Digest> {
-    record.outputs.get(port).filter(|output| output.format == Format::REPORT).map(|output| output.digest)
+pub fn digest(record: &ActionRecord, output: &str) -> Option<Digest> {
+    record.outputs.get(output).filter(|output| output.format == Format::REPORT).map(|output| output.digest)
 }
 
 /// Compares the reports that both have, with different content.
@@ -81,9 +81,9 @@ pub fn compare_all(
     let mut reports = Vec::new();
     for (label, now) in new.cells() {
         let Some(before) = olds.get(label).filter(|before| before.outputs != now.outputs) else { continue };
-        for (port, digest) in reports_of(now, store)? {
-            let Some(earlier) = before.outputs.get(&port).filter(|earlier| **earlier != digest) else { continue };
-            let name = format!("{label}.{port}");
+        for (output, digest) in reports_of(now, store)? {
+            let Some(earlier) = before.outputs.get(&output).filter(|other| **other != digest) else { continue };
+            let name = format!("{label}.{output}");
             let old = in_store(&name, earlier, store);
             let compared = old.and_then(|old| Ok(compare(&old, &in_store(&name, &digest, store)?, tolerance)));
             let (difference, not_compared) = match compared {
@@ -103,7 +103,7 @@ pub fn compare_all(
 pub fn single_report(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<TableFile>, Error> {
     let mut found = Vec::new();
     for (label, line) in lock.cells() {
-        found.extend(reports_of(line, store)?.into_iter().map(|(port, digest)| (format!("{label}.{port}"), digest)));
+        found.extend(reports_of(line, store)?.into_iter().map(|(name, digest)| (format!("{label}.{name}"), digest)));
     }
     match &found[..] {
         [(label, digest)] => in_store(label, digest, store),
@@ -119,6 +119,6 @@ pub fn single_report(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<T
 /// Returns the outputs of a line that are reports, if its record is in the store.
 fn reports_of(line: &LockLine, store: &Store) -> Result<Vec<(String, Digest)>, Error> {
     let Some(record) = store.preferred_record(&line.key, Some(&line.outputs))? else { return Ok(Vec::new()) };
-    let outputs = line.outputs.iter().filter(|(port, _)| digest(&record, port).is_some());
-    Ok(outputs.map(|(port, digest)| (port.clone(), *digest)).collect())
+    let outputs = line.outputs.iter().filter(|(output, _)| digest(&record, output).is_some());
+    Ok(outputs.map(|(output, digest)| (output.clone(), *digest)).collect())
 }

@@ -26,12 +26,12 @@ pub fn run(workspace: &Workspace, index: usize) -> Result<ExitCode, Error> {
     let mut cache_status = CacheStatus::empty(&workspace.plan);
     let mut is_reported = false;
     loop {
-        cache_status.refresh(&needed, workspace.inputs())?;
-        workspace.files.save();
+        cache_status.refresh(&needed, workspace.context())?;
+        workspace.digests.save();
         if let Some(key) = cache_status.key(index)
             && (cache_status.record(index).is_some()
                 || workspace.store.lock_owner(&key)?.is_some()
-                || workspace.store.work(&key).log().exists())
+                || workspace.store.work_folder(&key).log().exists())
         {
             return follow(workspace, index, &key);
         }
@@ -64,10 +64,10 @@ fn failed_cell(workspace: &Workspace, cache_status: &CacheStatus, cells: &[usize
 }
 
 fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Error> {
-    let (store, files, cell) = (&workspace.store, &workspace.files, &workspace.plan.cells[index]);
+    let (store, files, cell) = (&workspace.store, &workspace.digests, &workspace.plan.cells[index]);
     let mut curves =
         crate::registry::inspector().map(|inspector| CellCurves::new(*key, &cell.outputs, inspector, BTreeMap::new()));
-    let mut log = Tail::of(store.work(key).log());
+    let mut log = Tail::of(store.work_folder(key).log());
     loop {
         // Before anything is read, so that the last pass reads everything.
         let is_running = store.lock_owner(key)?.is_some();

@@ -77,8 +77,8 @@ pub fn find(
         return Err(Error::usage(format!("{name} has no {plain} among its outputs")).hint(wanted.hint));
     }
     let outputs = plan.select_outputs(name, Some(&wanted.format))?;
-    let (index, port) = workspace.single_output(name, outputs)?;
-    let (output, path) = workspace.stored_output(name, index, &port)?;
+    let (index, output_name) = workspace.single_output(name, outputs)?;
+    let (output, path) = workspace.stored_output(name, index, &output_name)?;
     if output.format != wanted.format {
         let message = format!("{name} is of format {}, and no {plain}", output.format);
         return Err(Error::usage(message).hint(wanted.hint));

@@ -20,7 +20,7 @@ use cwm_core::files::is_stream;
 use cwm_core::{Error, ExitCode, Stat};
 use cwm_engine::RunEvent;
 use cwm_pipeline::plan::{self, Body};
-use cwm_project::site::Site;
+use cwm_project::config::ProjectConfig;
 
 /// The time between two looks at the files. A run starts when they did not change for as long.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -132,7 +132,7 @@ impl WatchedFiles {
     /// Looks at the pipeline and at all files that it names. A pipeline with errors names those of `before`.
     fn new(file: &Path, arguments: &RunArguments, before: &WatchedFiles) -> Self {
         // Before the pipeline is read, so that a change while it is read counts.
-        let pipeline = stats([file.to_owned(), Site::path_for(file)]);
+        let pipeline = stats([file.to_owned(), ProjectConfig::path_for(file)]);
         let mut files: Vec<PathBuf> = before.files.keys().cloned().collect();
         let mut folders: BTreeSet<PathBuf> = before.folders.keys().cloned().collect();
         if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {

@@ -94,8 +94,8 @@ fn why(retention: Retention, bytes: u64) -> String {
     let bytes = amount::format_bytes(bytes);
     match retention {
         Retention::Root => format!("{bytes} that roots name"),
-        Retention::Source => format!("{bytes} external"),
+        Retention::External => format!("{bytes} external"),
         Retention::Recent => format!("{bytes} used lately"),
-        Retention::Free => format!("{bytes} within `--max-size`"),
+        Retention::Unprotected => format!("{bytes} within `--max-size`"),
     }
 }

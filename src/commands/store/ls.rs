@@ -95,12 +95,12 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<(), Error> {
         listed.extend(found);
     }
     listed.sort_by_key(|result| result.record.is_none());
-    let files = DigestCache::of_store(&store);
+    let digests = DigestCache::of_store(&store);
     let runs: Vec<NamedResults<'_>> = locks.iter().map(|lock| named_results(runs::name(lock), lock)).collect();
     let tags: Vec<NamedResults<'_>> = tags.iter().map(|tag| named_results(tag.name.clone(), &tag.lock)).collect();
     let mut rows = Vec::new();
     for result in &listed {
-        rows.extend(rows_of(result, &store, &files, &runs, &tags)?);
+        rows.extend(rows_of(result, &store, &digests, &runs, &tags)?);
     }
     print_result(&rows, || text(&rows, arguments.all))
 }
@@ -116,7 +116,7 @@ fn named_results(name: String, lock: &LockFile) -> NamedResults<'_> {
 fn rows_of(
     LockedResult { label, line, record }: &LockedResult,
     store: &Store,
-    files: &DigestCache,
+    digests: &DigestCache,
     runs: &[NamedResults<'_>],
     tags: &[NamedResults<'_>],
 ) -> Result<Vec<Row>, Error> {
@@ -128,7 +128,7 @@ fn rows_of(
     let (mut runs, tags) = (names(runs), names(tags));
     let locked = runs.iter().any(|name| name == runs::RUN_WITHOUT_SET);
     runs.retain(|name| name != runs::RUN_WITHOUT_SET);
-    let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_damaged(record, files))?;
+    let missing = record.map_or(Ok(Vec::new()), |record| store.missing_or_damaged(record, digests))?;
     let state = match record.map(|record| record.evicted) {
         None => "not here",
         _ if missing.is_empty() => "present",

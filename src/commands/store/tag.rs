@@ -104,10 +104,10 @@ fn select(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLin
 
 /// Warns if files of results are not in the store.
 fn warn_about_missing_files(store: &Store, results: &[(Label, LockLine)]) -> Result<(), Error> {
-    let files = DigestCache::of_store(store);
+    let digests = DigestCache::of_store(store);
     let mut incomplete = 0;
     for (_, line) in results {
-        let available = store.available(&line.key, Some(&line.outputs), &files)?;
+        let available = store.available(&line.key, Some(&line.outputs), &digests)?;
         incomplete += u64::from(available.is_none_or(|record| record.output_digests() != line.outputs));
     }
     if incomplete > 0 {

@@ -4,17 +4,37 @@ pub mod pull;
 pub mod push;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use crate::adapters::{remote_message, run_event};
+use crate::cli::{OutputStyle, TransferArguments};
+use crate::events::progress_sink;
 use crate::workspace::Workspace;
-use cwm_core::{ExitCode, Key, plural};
+use cwm_core::{ExitCode, Key, Result, plural};
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
 /// Requests that are pending at a time. The service carries out fewer; the bundles of the others are in memory.
 const MAX_PENDING: usize = 64;
+
+/// What a push or a pull works with: the pipeline, the cells on the command line, the remotes, and the display of progress.
+type Opened = (Workspace, Vec<usize>, TransferService, EventSinks);
+
+/// Opens the pipeline and the remotes of a push or a pull.
+///
+/// # Errors
+/// The pipeline, the store or the command line is wrong.
+fn open(store: Option<&Path>, arguments: TransferArguments, to_write: bool) -> Result<Opened> {
+    let TransferArguments { mut pipeline, mut words, remote, verbose } = arguments;
+    pipeline.take_from(&mut words)?;
+    let workspace = Workspace::open(store, &pipeline)?;
+    let chosen = workspace.plan.select_all(&words)?;
+    let service = TransferService::open(&workspace.config.remotes, remote.as_deref(), &workspace.store, to_write)?;
+    let sinks = EventSinks(vec![progress_sink(OutputStyle::Auto, verbose, workspace.labels())]);
+    Ok((workspace, chosen, service, sinks))
+}
 
 /// The requests of a push or a pull, and their outcome so far.
 struct Transfer<'a> {
@@ -128,9 +148,9 @@ impl<'a> Transfer<'a> {
     fn warn(&mut self, failed: (String, RemoteError)) {
         let message = remote_message(&failed);
         let (remote, error) = failed;
-        if error.is_refusal() {
+        if error.is_permanent() {
             self.unavailable.insert(remote, "refused");
-        } else if !error.is_answer() {
+        } else if !error.is_conclusive() {
             self.unavailable.insert(remote, "was not reached");
         }
         if self.warnings.insert(message.clone()) {

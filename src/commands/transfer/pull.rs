@@ -4,24 +4,18 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::Transfer;
-use crate::cli::{OutputStyle, TransferArguments};
-use crate::events::progress_sink;
-use crate::workspace::Workspace;
+use crate::cli::TransferArguments;
 use cwm_action::source_key::has_unpinned_url;
 use cwm_core::{Error, ExitCode, Key};
-use cwm_engine::{CacheStatus, Direction, EventSinks, KeyStatus};
-use cwm_remote::{TransferRequest, TransferService};
+use cwm_engine::{CacheStatus, Direction, KeyStatus};
+use cwm_remote::TransferRequest;
 
 /// Runs `cwm pull`: fetches the files of the named stages, and the records of all that they depend on.
 ///
 /// # Errors
 /// The pipeline, the store or the command line is wrong; if remotes do not have everything, the code is [`ExitCode::REMOTE`].
-pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<ExitCode, Error> {
-    arguments.pipeline.take_from(&mut arguments.words)?;
-    let workspace = Workspace::open(store, &arguments.pipeline)?;
-    let chosen = workspace.plan.select_all(&arguments.words)?;
-    let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, false)?;
-    let mut sinks = EventSinks(vec![progress_sink(OutputStyle::Auto, arguments.verbose, workspace.labels())]);
+pub fn run(store: Option<&Path>, arguments: TransferArguments) -> Result<ExitCode, Error> {
+    let (workspace, chosen, service, mut sinks) = super::open(store, arguments, false)?;
     workspace.store.create()?;
     let _lock = workspace.lock_shared(&mut sinks)?;
     let needed = workspace.plan.ancestors(&chosen);
@@ -37,7 +31,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
         let is_locked = locked_cells.contains(&index);
         let locked = if is_locked { workspace.locked_record(&cell.label)? } else { None };
         let found = cache_status.record(index);
-        let differs = found.is_some_and(|found| workspace.inputs().differs_from_lock(index, found));
+        let differs = found.is_some_and(|found| workspace.context().differs_from_lock(index, found));
         let problem = match &cache_status.states[index] {
             KeyStatus::Unreadable(error) => Some(error.message.clone()),
             _ if locked.is_some() => None,
@@ -59,7 +53,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
         // With the lock file's result of an input, the keys of what depends on it are those of the lock file.
         if let Some(record) = locked.as_ref().or(found).filter(|_| cell.keep && (is_chosen || differs))
             && seen.insert(record.key)
-            && !workspace.store.missing(record, &workspace.files)?.is_empty()
+            && !workspace.store.missing(record, &workspace.digests)?.is_empty()
         {
             let candidates = match !differs && found.is_some_and(|found| found.key == record.key) {
                 true => workspace.store.candidates(&record.key, Some(&record.output_digests()))?,
@@ -79,7 +73,7 @@ pub fn run(store: Option<&Path>, mut arguments: TransferArguments) -> Result<Exi
 /// known. Of a cell with a result, other results are fetched only if it is `chosen`.
 fn fetch_records(transfer: &mut Transfer<'_>, cells: &[usize], chosen: &[usize]) -> Result<CacheStatus, Error> {
     let workspace = transfer.workspace;
-    let inputs = workspace.inputs();
+    let context = workspace.context();
     let mut requested = HashSet::new();
     loop {
         let cache_status = workspace.cache_status()?;
@@ -91,9 +85,9 @@ fn fetch_records(transfer: &mut Transfer<'_>, cells: &[usize], chosen: &[usize])
                 _ => None,
             };
             let components = components.filter(|components| !has_unpinned_url(components));
-            let keys: Vec<Key> = components.into_iter().flat_map(|known| inputs.keys(known.key(), known)).collect();
+            let keys: Vec<Key> = components.into_iter().flat_map(|known| context.keys(known.key(), known)).collect();
             let label = &workspace.plan.cells[index].label;
-            let locked = workspace.locked.get(label).filter(|line| !keys.contains(&line.key));
+            let locked = workspace.lock_file.get(label).filter(|line| !keys.contains(&line.key));
             if let Some(line) = locked
                 && workspace.locked_record(label)?.is_none()
                 && requested.insert(line.key)

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::Transfer;
-use crate::cli::{OutputStyle, PushArguments};
-use crate::events::progress_sink;
+use crate::cli::PushArguments;
 use crate::workspace::Workspace;
 use cwm_core::{ExitCode, Result, plural};
 use cwm_engine::{Direction, EventSinks};
@@ -18,12 +17,8 @@ use cwm_store::{ActionRecord, EvictionReason};
 /// # Errors
 /// The pipeline, the store or the command line is wrong; if a remote does not take everything, the code is
 /// [`ExitCode::REMOTE`].
-pub fn run(store: Option<&Path>, PushArguments { transfer: mut arguments, force }: PushArguments) -> Result<ExitCode> {
-    arguments.pipeline.take_from(&mut arguments.words)?;
-    let workspace = Workspace::open(store, &arguments.pipeline)?;
-    let chosen = workspace.plan.select_all(&arguments.words)?;
-    let service = TransferService::open(&workspace.site.remotes, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut sinks = EventSinks(vec![progress_sink(OutputStyle::Auto, arguments.verbose, workspace.labels())]);
+pub fn run(store: Option<&Path>, PushArguments { transfer, force }: PushArguments) -> Result<ExitCode> {
+    let (workspace, chosen, service, mut sinks) = super::open(store, transfer, true)?;
     let _lock = workspace.lock_shared(&mut sinks)?;
     let cache_status = workspace.cache_status()?;
     let absent = chosen.iter().filter(|index| cache_status.record(**index).is_none()).count();
@@ -54,7 +49,7 @@ pub fn push<'r>(
         if !seen.insert((record.key, with_files)) {
             continue;
         }
-        let bundle = ResultBundle::of(&workspace.store, &workspace.files, record, with_files)?;
+        let bundle = ResultBundle::of(&workspace.store, &workspace.digests, record, with_files)?;
         let problem = match record.evicted {
             _ if bundle.has_files || !with_files => None,
             None => Some("are missing here"),

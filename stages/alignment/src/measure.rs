@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::members::Members;
 
 /// A measurement of the alignment of a model's rows within their classes.
-pub struct Measurement<'a> {
+pub struct AlignmentRun<'a> {
     /// Inputs, outputs, services.
     pub context: &'a Context,
     /// Parameters.
@@ -32,7 +32,7 @@ struct Baseline {
     seeds: u128,
 }
 
-impl Measurement<'_> {
+impl AlignmentRun<'_> {
     /// The findings of these sites, whose rows these are.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
 use cwm_inside::linear_probe::SQUARES;
-use cwm_inside::{Model, Reading, WantedGame};
+use cwm_inside::{Model, TokenizedGame, WantedGame};
 use cwm_inside_rows::{TranspositionsDescription, TranspositionsReader};
 
 /// The ply and the phase of a row's token: rows that agree in both are alike, whatever was played.
@@ -96,7 +96,7 @@ impl Members {
         let found = dataset.get(game as usize)?;
         let found = found.ok_or_else(|| other(format!("game {game}, and there are {} games", dataset.len())))?;
         let (id, tokens) = (found.row().id.to_owned(), found.row().tokens.to_vec());
-        let mut reading = Reading::of(model.task(), &tokens)
+        let mut reading = TokenizedGame::of(model.task(), &tokens)
             .map_err(|wrong| Failure::input(format!("input `games`, game {game} ({id}): {wrong}")))?;
         let mut labels = vec![0; tokens.len() * LABELS];
         let labelled = dataset.labels_into(game as usize, EnPassant::Always, &mut labels);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_chess::{DatasetRow, DatasetWriter, SHARD_GAMES};
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsWriter};
 use cwm_models::families;
@@ -26,7 +26,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let mut probed = ProbeOutput::new();
     let all = families::FAMILIES.iter().map(|family| family.name);
     for family in all.filter(|name| config.family.as_deref().is_none_or(|family| family == *name)) {
-        for (task, name) in [(Task::Moves, "moves"), (Task::State, "state")] {
+        for (task, name) in [(ModelTask::Moves, "moves"), (ModelTask::State, "state")] {
             let name = format!("{family}-{name}");
             let checkpoint = context.folder().join(&name);
             write_checkpoint(&checkpoint, task, family, "d32/l1", 7)?;

@@ -7,7 +7,7 @@ use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::config::Config;
-use crate::measure::Measurement;
+use crate::measure::AlignmentRun;
 use crate::members::Members;
 
 /// Runs the stage.
@@ -43,8 +43,8 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     collect(context, &model, &workers, &collection, games, &mut writer)?;
     let rows = writer.finish()?;
     // What is left of them is their names, for errors.
-    members.wanted.iter_mut().for_each(|game| game.reading = cwm_inside::Reading::default());
+    members.wanted.iter_mut().for_each(|game| game.reading = cwm_inside::TokenizedGame::default());
     let workers = WorkerPool::new(context.cores())?;
-    let measurement = Measurement { context, config, model: &model, members: &members, workers: &workers };
-    cwm_findings::write(context.output("findings")?, measurement.run(&sites, &rows)?)
+    let alignment = AlignmentRun { context, config, model: &model, members: &members, workers: &workers };
+    cwm_findings::write(context.output("findings")?, alignment.run(&sites, &rows)?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwm_contract::testing::{self, Trial};
 use cwm_contract::{Failure, Value, Values};
 use cwm_findings::Finding;
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside_rows::{Transposition, TranspositionsDescription, TranspositionsWriter};
 
@@ -15,11 +15,11 @@ use crate::probe::write_inputs;
 /// Classes of the inputs, of three sequences each.
 const CLASSES: u32 = 30;
 
-fn inputs(folder: &Path, task: Task) {
+fn inputs(folder: &Path, task: ModelTask) {
     write_checkpoint(
         &folder.join("checkpoint"),
         task,
-        if task == Task::Moves { "gpt" } else { "transformer" },
+        if task == ModelTask::Moves { "gpt" } else { "transformer" },
         "d16/l2",
         7,
     )
@@ -43,7 +43,7 @@ fn findings(folder: &Path, more: &[(&str, Value)]) -> Vec<Finding> {
 
 #[test]
 fn each_layer_has_a_finding_of_each_population_and_of_suffixes() {
-    for task in [Task::Moves, Task::State] {
+    for task in [ModelTask::Moves, ModelTask::State] {
         let folder = tempfile::tempdir().unwrap();
         inputs(folder.path(), task);
         let found = findings(folder.path(), &[]);
@@ -65,7 +65,7 @@ fn each_layer_has_a_finding_of_each_population_and_of_suffixes() {
         for finding in of("suffix") {
             // Of the three pairs of a class one has the same last moves.
             assert_eq!((finding.get("pairs_shared"), finding.get("pairs")), (Some(30.0), Some(60.0)));
-            if finding.layer == Some(0) && task == Task::Moves {
+            if finding.layer == Some(0) && task == ModelTask::Moves {
                 // The embedding knows the last word and its place alone.
                 assert!((finding.get("within_shared").unwrap() - 1.0).abs() < 1e-6, "{finding:?}");
                 assert!(finding.get("within").unwrap() < 0.9, "{finding:?}");
@@ -79,7 +79,7 @@ fn each_layer_has_a_finding_of_each_population_and_of_suffixes() {
 #[test]
 fn the_same_comes_of_any_number_of_cores_and_seeds_have_a_say() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves);
+    inputs(folder.path(), ModelTask::Moves);
     let expected = findings(folder.path(), &[]);
     let work = tempfile::tempdir().unwrap();
     let alone = trial(work.path(), folder.path(), &[]).cores(1).run(&AlignmentStage).unwrap();
@@ -109,7 +109,7 @@ fn write(path: &Path, rows: &[(u32, u32, u32)]) {
 #[test]
 fn classes_that_cannot_be_compared_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves);
+    inputs(folder.path(), ModelTask::Moves);
     let path = folder.path().join("transpositions");
     for (rows, message) in [
         (&[][..], "the transpositions have no class"),

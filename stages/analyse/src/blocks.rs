@@ -35,7 +35,7 @@ struct BlockWork<'a> {
     evaluator: &'a mut Evaluator,
     writer: EvaluationsWriter,
     /// Called after each position.
-    asked: &'a dyn Fn(),
+    on_position: &'a dyn Fn(),
 }
 
 impl Blocks<'_> {
@@ -65,7 +65,7 @@ impl Blocks<'_> {
         if path.try_exists()? { Evaluations::open(&path).map(Some) } else { Ok(None) }
     }
 
-    /// Evaluates a block and keeps it. `asked` is called after each position.
+    /// Evaluates a block and keeps it. `on_position` is called after each position.
     ///
     /// # Errors
     /// The engine fails, an operation on the disk fails, or the stage was cancelled.
@@ -74,11 +74,11 @@ impl Blocks<'_> {
         block: usize,
         evaluator: &mut Evaluator,
         source: &Source,
-        asked: &dyn Fn(),
+        on_position: &dyn Fn(),
     ) -> Result<(), Failure> {
         let path = self.path(block);
         let open = path.with_extension("open");
-        let mut work = BlockWork { evaluator, writer: EvaluationsWriter::create(&open, source)?, asked };
+        let mut work = BlockWork { evaluator, writer: EvaluationsWriter::create(&open, source)?, on_position };
         let mut puzzles = String::new();
         for unit in self.units_of(block) {
             match self.origin {
@@ -118,7 +118,7 @@ impl Blocks<'_> {
             if let Some(margin) = self.margin {
                 let analysed = analysed(&root, &found)?;
                 if let Some(before) = last {
-                    let analyse = |position: &Chess| answered(work.evaluator, position);
+                    let analyse = |position: &Chess| analyse_position(work.evaluator, position);
                     let played = played_at(&before, game.moves, t - 1)?;
                     let puzzle = find(&before, played, &analysed, margin as i32, analyse).map_err(located)?;
                     puzzles.extend(puzzle.map(|puzzle| puzzle.row()));
@@ -135,7 +135,7 @@ impl Blocks<'_> {
                     lines: found.lines,
                 })?;
             }
-            (work.asked)();
+            (work.on_position)();
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Blocks<'_> {
         let lines = work.evaluator.find(&root).map_err(located)?.lines;
         let fen = root.fen();
         work.writer.push(Evaluation { record: 0, game: None, id: String::new(), t: None, fen, lines })?;
-        (work.asked)();
+        (work.on_position)();
         Ok(())
     }
 
@@ -158,8 +158,8 @@ impl Blocks<'_> {
     ///
     /// # Errors
     /// A game cannot be read.
-    pub fn asked(&self, block: usize) -> Result<u64, Failure> {
-        self.origin.asked(self.units_of(block))
+    pub fn position_count(&self, block: usize) -> Result<u64, Failure> {
+        self.origin.position_count(self.units_of(block))
     }
 
     /// The rows of the puzzles of a block that is finished.
@@ -176,7 +176,7 @@ impl Blocks<'_> {
 }
 
 /// Returns the lines that an engine finds in a position; `None` if the game is over.
-fn answered(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<AnalysedPosition>, Failure> {
+fn analyse_position(evaluator: &mut Evaluator, position: &Chess) -> Result<Option<AnalysedPosition>, Failure> {
     if position.legal_moves().is_empty() {
         return Ok(None);
     }

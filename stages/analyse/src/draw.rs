@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use cwm_shares::Distribution;
 
@@ -42,12 +42,12 @@ pub fn draw(
     for (game, row) in games.iter().take(count).enumerate() {
         context.check_cancelled()?;
         let mut positions = selection.of_game(&row?.row())?;
-        let mut draws = GameStream::new("analyse draw", &config.seed.to_string(), game as u64);
-        let mut asked = std::mem::take(&mut positions.asked);
-        draws.shuffle(&mut asked);
+        let mut draws = StreamRng::new("analyse draw", &config.seed.to_string(), game as u64);
+        let mut selected = std::mem::take(&mut positions.positions);
+        draws.shuffle(&mut selected);
         let most = config.per_game.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         let mut taken = 0;
-        for (ply, position) in &asked {
+        for (ply, position) in &selected {
             let reason = match distribution.cell(position) {
                 _ if taken == most => "not_drawn",
                 None => "fullmoves",
@@ -58,7 +58,7 @@ pub fn draw(
                     continue;
                 }
             };
-            positions.count_omitted(reason);
+            positions.count_dropped(reason);
         }
         seen.add(positions);
     }
@@ -88,8 +88,8 @@ fn balance(
     })?;
     let mut taken = Vec::new();
     for (cell, (mut candidates, wanted)) in cells.into_iter().zip(wanted).enumerate() {
-        GameStream::new("analyse balance", &seed.to_string(), cell as u64).shuffle(&mut candidates);
-        candidates.iter().skip(wanted).for_each(|_| seen.count_omitted("not_drawn"));
+        StreamRng::new("analyse balance", &seed.to_string(), cell as u64).shuffle(&mut candidates);
+        candidates.iter().skip(wanted).for_each(|_| seen.count_dropped("not_drawn"));
         candidates.truncate(wanted);
         taken.append(&mut candidates);
     }

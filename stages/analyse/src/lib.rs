@@ -84,13 +84,13 @@ impl Stage for Analyse {
 
     fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
-        let (sort, units) = match config.place {
+        let (group, units) = match config.place {
             Some(positions) => ("placed ", positions as f64),
             None => ("", inputs.values().copied().sum::<Option<u64>>()? as f64),
         };
         // Between positions an engine takes as long as for some 3,000 nodes.
-        let of_program = || Work::new(sort.trim().to_owned(), units * (config.nodes + 3_000) as f64);
-        let own = || Work::new(format!("{sort}depth {}", config.depth), units);
+        let of_program = || Work::new(group.trim().to_owned(), units * (config.nodes + 3_000) as f64);
+        let own = || Work::new(format!("{group}depth {}", config.depth), units);
         (units > 0.0).then(|| if config.engine.is_some() { of_program() } else { own() })
     }
 

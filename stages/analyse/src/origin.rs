@@ -67,16 +67,16 @@ impl Origin {
             let mut total = 0;
             for game in games.iter().take(count) {
                 context.check_cancelled()?;
-                let positions = selection.of_game(&game?.row())?;
-                total += positions.asked.len() as u64;
-                seen.add(positions);
+                let selected = selection.of_game(&game?.row())?;
+                total += selected.positions.len() as u64;
+                seen.add(selected);
             }
             (None, total)
         };
         if total == 0 {
             let over = seen.over;
             let message =
-                format!("no position of {count} games is asked about; in {over} of those chosen the game has ended");
+                format!("no position of {count} games is evaluated; in {over} of those chosen the game has ended");
             return Err(Failure::input(message).hint("lower `from_ply` or `min_legal`, or give more or longer games"));
         }
         let found = OriginCounts { total, over: seen.over, dropped: seen.dropped };
@@ -95,7 +95,7 @@ impl Origin {
     ///
     /// # Errors
     /// A game cannot be read.
-    pub fn asked(&self, units: Range<usize>) -> Result<u64, Failure> {
+    pub fn position_count(&self, units: Range<usize>) -> Result<u64, Failure> {
         match self {
             Origin::Games(of_games) => units.map(|game| Ok(of_games.of_game(game)?.len() as u64)).sum(),
             Origin::SetUp(_) => Ok(units.len() as u64),
@@ -110,11 +110,11 @@ impl GamePositionSource {
     /// The game cannot be read.
     pub fn of_game(&self, index: usize) -> Result<Vec<(u32, Chess)>, Failure> {
         let game = self.games.get(index)?.ok_or_else(|| Failure::internal(format!("there is no game {index}")))?;
-        let mut asked = self.selection.of_game(&game.row())?.asked;
+        let mut positions = self.selection.of_game(&game.row())?.positions;
         if let Some(drawn) = &self.drawn {
-            asked.retain(|(ply, _)| drawn[index].binary_search(ply).is_ok());
+            positions.retain(|(ply, _)| drawn[index].binary_search(ply).is_ok());
         }
-        Ok(asked)
+        Ok(positions)
     }
 
     /// True if the evaluation of a position with so many plies before it is written.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use cwm_contract::{Context, Failure};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use shakmaty::zobrist::Zobrist128;
 use shakmaty::{Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piece, Position, Role, Setup, Square};
@@ -76,7 +76,7 @@ fn position(
     stream: u64,
     dropped: &mut BTreeMap<&'static str, u64>,
 ) -> Result<Chess, Failure> {
-    let mut draws = GameStream::new("analyse place", &seed.to_string(), stream);
+    let mut draws = StreamRng::new("analyse place", &seed.to_string(), stream);
     for _ in 0..TRIES {
         let setup = setup(config.max_pieces, &mut draws);
         let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) else { continue };
@@ -93,9 +93,9 @@ fn position(
 }
 
 /// Pieces on squares, which may be no position: kings, and one to `max_pieces` - 2 more, of any colour and of a kind of [`KINDS`].
-fn setup(max_pieces: u32, draws: &mut GameStream) -> Setup {
+fn setup(max_pieces: u32, draws: &mut StreamRng) -> Setup {
     let mut board = Board::empty();
-    let mut put = |piece: Piece, draws: &mut GameStream| {
+    let mut put = |piece: Piece, draws: &mut StreamRng| {
         let is_free = |board: &Board, square: Square| {
             let outer = piece.role == Role::Pawn && matches!(u32::from(square) / 8, 0 | 7);
             board.piece_at(square).is_none() && !outer
@@ -116,6 +116,6 @@ fn setup(max_pieces: u32, draws: &mut GameStream) -> Setup {
     Setup { board, turn: coin(draws), ..Setup::empty() }
 }
 
-fn coin(draws: &mut GameStream) -> Color {
+fn coin(draws: &mut StreamRng) -> Color {
     Color::from_white(draws.below(2) == 0)
 }

@@ -25,7 +25,7 @@ pub struct Selection {
 #[derive(Debug, Default)]
 pub struct GamePositions {
     /// Plies before the position, and the position.
-    pub asked: Vec<(u32, Chess)>,
+    pub positions: Vec<(u32, Chess)>,
     /// Positions in which the game has ended.
     pub over: u64,
     /// Positions that were dropped for another reason: `many_pieces`, `few_moves`, or one of those that draw positions.
@@ -34,7 +34,7 @@ pub struct GamePositions {
 
 impl GamePositions {
     /// Counts a position that is dropped.
-    pub fn count_omitted(&mut self, reason: &'static str) {
+    pub fn count_dropped(&mut self, reason: &'static str) {
         *self.dropped.entry(reason).or_default() += 1;
     }
 
@@ -78,15 +78,15 @@ impl Selection {
         let mut found = GamePositions::default();
         let mut position = Chess::default();
         for ply in 0..=game.moves.len() {
-            let is_asked = self.side.is_none_or(|side| position.turn() == side)
+            let is_selected = self.side.is_none_or(|side| position.turn() == side)
                 && ply as u64 >= self.from_ply
                 && (self.includes_unwritten || self.is_written(ply as u32));
-            if is_asked {
+            if is_selected {
                 match position.legal_moves().len() {
                     0 => found.over += 1,
-                    _ if position.board().occupied().count() > self.max_pieces => found.count_omitted("many_pieces"),
-                    moves if moves < self.min_legal => found.count_omitted("few_moves"),
-                    _ => found.asked.push((ply as u32, position.clone())),
+                    _ if position.board().occupied().count() > self.max_pieces => found.count_dropped("many_pieces"),
+                    moves if moves < self.min_legal => found.count_dropped("few_moves"),
+                    _ => found.positions.push((ply as u32, position.clone())),
                 }
             }
             let Some(&packed) = game.moves.get(ply) else { break };

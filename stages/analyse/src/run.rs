@@ -74,7 +74,7 @@ fn evaluate(
                 return Ok(());
             }
             match blocks.finished(block)? {
-                Some(_) => report(blocks.asked(block)?),
+                Some(_) => report(blocks.position_count(block)?),
                 None => blocks.evaluate(block, &mut evaluator, source, &|| report(1))?,
             }
         }

@@ -4,8 +4,8 @@
 //! answers are right.
 
 mod config;
+mod earlier_answers;
 mod entry;
-mod known;
 mod output;
 mod players;
 mod preview;
@@ -84,8 +84,8 @@ impl Stage for Answer {
 
     fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
-        let sort = if config.is_server() { config.model.unwrap_or_default() } else { config.player };
-        Some(Work::new(sort, (*inputs.get("items")?)? as f64))
+        let group = if config.is_server() { config.model.unwrap_or_default() } else { config.player };
+        Some(Work::new(group, (*inputs.get("items")?)? as f64))
     }
 
     fn preview(&self, context: &Context) -> Result<Option<String>, Failure> {

@@ -1,6 +1,6 @@
 //! Writes the output `answers`.
 
-use cwm_answers::{AnswersWriter, Run};
+use cwm_answers::{AnswersWriter, PlayerSettings};
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 
@@ -39,18 +39,18 @@ pub fn write(context: &Context, config: &Config, journal: &Journal<Entry>) -> Re
 }
 
 /// The description of the run: the player and its settings.
-fn run(config: &Config, served_model: Option<String>) -> Run {
-    let run = Run {
+fn run(config: &Config, served_model: Option<String>) -> PlayerSettings {
+    let run = PlayerSettings {
         name: config.run_name().to_owned(),
         player: Some(config.player.clone()),
         context: Some(config.context.clone()),
         examples: Some(config.examples),
-        ..Run::default()
+        ..PlayerSettings::default()
     };
     if !config.is_server() {
-        return Run { temperature: config.temperature.filter(|_| config.player == "engine"), ..run };
+        return PlayerSettings { temperature: config.temperature.filter(|_| config.player == "engine"), ..run };
     }
-    Run {
+    PlayerSettings {
         model: config.model.clone(),
         served_model,
         max_tokens: Some(config.max_tokens),

@@ -7,8 +7,8 @@ use cwm_answers::AnswersReader;
 use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
+use crate::earlier_answers::request_of;
 use crate::entry::Entry;
-use crate::known::request_of;
 use crate::question::{Digest, Question};
 use crate::run::{JOURNAL, items, questions};
 use crate::server::Requests;

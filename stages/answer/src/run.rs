@@ -13,7 +13,7 @@ use crate::entry::Entry;
 use crate::players::{self, Player};
 use crate::question::{Digest, Prompt, Question};
 use crate::server::{self, Requests};
-use crate::{known, output};
+use crate::{earlier_answers, output};
 
 /// The file of answers in the folder of checkpoints.
 pub const JOURNAL: &str = "answers.jsonl";
@@ -26,7 +26,7 @@ pub fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
         let requests = Requests::new(&config)?;
         let questions = questions(&config, &requests, &items)?;
         let (journal, spent) = open_journal(context, &questions)?;
-        let taken = known::take(context, &questions, &journal)?;
+        let taken = earlier_answers::take(context, &questions, &journal)?;
         let asked = journal.missing().len();
         server::send_questions(context, &config, settings, requests, &questions, (&journal, spent))?;
         context.metric("asked", asked as f64);

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Model, Reading, Task, dropped, overlapping_game};
+use cwm_inside::{Model, ModelTask, TokenizedGame, dropped, overlapping_game};
 
 /// The games of an input.
 pub struct Games {
     /// The games, uncut.
     pub dataset: Dataset,
     input: &'static str,
-    task: Task,
+    task: ModelTask,
     /// Tokens after which a game is cut.
     cut: Option<usize>,
     /// Tokens that the model reads at most.
@@ -75,7 +75,7 @@ impl Games {
             }
         }
         Err(Failure::input(format!("the first games of `{}` have no move that the model reads", self.input))
-            .hint("`max_tokens` cuts long games in place of leaving them out"))
+            .hint("`max_tokens` cuts long games in place of dropping them"))
     }
 
     /// Number of games.
@@ -91,16 +91,16 @@ impl Games {
         Ok(self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default())
     }
 
-    /// The model's reading of a game; `None` if it is longer than the model reads, or the game is of other rules.
+    /// A game as the model reads it; `None` if it is longer than the model reads, or the game is of other rules.
     ///
     /// # Errors
     /// The input is damaged, or the game is none.
-    pub fn reading(&self, game: usize) -> Result<Option<Reading>, Failure> {
+    pub fn reading(&self, game: usize) -> Result<Option<TokenizedGame>, Failure> {
         if self.is_of_other_rules(game)? {
             return Ok(None);
         }
         let tokens = self.dataset.tokens(game)?.unwrap_or_default();
-        let reading = Reading::of(self.task, tokens);
+        let reading = TokenizedGame::of(self.task, tokens);
         let mut reading = match reading {
             Ok(reading) => reading,
             Err(wrong) => {
@@ -120,7 +120,7 @@ impl Games {
     ///
     /// # Errors
     /// The input is damaged.
-    pub fn count_left_out(&self, game: usize, count: &mut Count) -> Result<(), Failure> {
+    pub fn count_dropped(&self, game: usize, count: &mut Count) -> Result<(), Failure> {
         *(if self.is_of_other_rules(game)? { &mut count.other_rules } else { &mut count.too_long }) += 1;
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Games {
             context.check_cancelled()?;
             match self.reading(game)? {
                 Some(reading) => count.rows += reading.len().saturating_sub(1) as u64,
-                None => self.count_left_out(game, &mut count)?,
+                None => self.count_dropped(game, &mut count)?,
             }
         }
         self.note(context, &count);
@@ -149,7 +149,7 @@ impl Games {
                 "the games of `{}` have no tokens to look at: none has a move that the model reads",
                 self.input
             );
-            return Err(Failure::input(message).hint("`max_tokens` cuts long games in place of leaving them out"));
+            return Err(Failure::input(message).hint("`max_tokens` cuts long games in place of dropping them"));
         }
         Ok(count)
     }

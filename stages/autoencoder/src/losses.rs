@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 use cwm_encoding::{EnPassant, LABELS, LOGITS};
-use cwm_inside::{Reading, Task};
+use cwm_inside::{ModelTask, TokenizedGame};
 use cwm_models::heads::choice::Score;
 use cwm_models::heads::labels::PositionScore;
 
@@ -48,10 +48,10 @@ impl TestGame {
     ///
     /// # Errors
     /// The input is damaged, or the game's moves are not legal.
-    pub fn new(games: &Games, game: usize, task: Task, reading: Reading) -> Result<Self, Failure> {
+    pub fn new(games: &Games, game: usize, task: ModelTask, reading: TokenizedGame) -> Result<Self, Failure> {
         let targets = match task {
-            Task::Moves => Targets::Words,
-            Task::State => {
+            ModelTask::Moves => Targets::Words,
+            ModelTask::State => {
                 let whole = games.dataset.tokens(game)?.unwrap_or_default().len();
                 let mut labels = vec![0; whole * LABELS];
                 let labelled = games.dataset.labels_into(game, EnPassant::Always, &mut labels);

@@ -32,7 +32,7 @@ pub struct SiteMeasures {
 }
 
 /// A measurement of the autoencoders of a model.
-pub struct Measurement<'a> {
+pub struct AutoencoderEvaluation<'a> {
     /// Inputs, outputs, services.
     pub context: &'a Context,
     /// The model.
@@ -47,7 +47,7 @@ pub struct Measurement<'a> {
     pub keep_begin: bool,
 }
 
-impl Measurement<'_> {
+impl AutoencoderEvaluation<'_> {
     /// The model's own loss, and the measures of the autoencoder of each of these sites, in their order, on the first games, at
     /// most so many.
     ///
@@ -93,7 +93,7 @@ impl Measurement<'_> {
                     found.push(TestGame::new(games, game, self.model.task(), reading)?);
                 }
                 Some(_) => {}
-                None => games.count_left_out(game, &mut count)?,
+                None => games.count_dropped(game, &mut count)?,
             }
         }
         games.note(self.context, &count);

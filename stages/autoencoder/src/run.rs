@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::games::Games;
-use crate::measure::{Measurement, SiteMeasures};
+use crate::measure::{AutoencoderEvaluation, SiteMeasures};
 use crate::reservoir::Source;
 use crate::state::State;
 use crate::train::Training;
@@ -69,8 +69,9 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
     Description::new(model.json(), (model.width(), latents), of_sites, training).write(folder)?;
     trained.iter().try_for_each(|(site, trained)| trained.write(folder, *site))?;
     let keep_begin = config.keep_begin;
-    let measurement = Measurement { context, model: &model, device, workers: &workers, batch_tokens, keep_begin };
-    let (loss, measures) = measurement.run(&test, config.test_games, &trained, config.precision())?;
+    let evaluation =
+        AutoencoderEvaluation { context, model: &model, device, workers: &workers, batch_tokens, keep_begin };
+    let (loss, measures) = evaluation.run(&test, config.test_games, &trained, config.precision())?;
     let findings: Vec<Finding> = measures
         .iter()
         .zip(sites.iter().zip(dead))
@@ -89,8 +90,8 @@ fn on_device(context: &Context, config: &Config, device: &Device) -> Result<(), 
 
 /// The number of latents of each site that were above 0 in none of the last `after` rows.
 fn dead(state: &State, after: u64) -> Vec<u64> {
-    let count = |silent: &[u64]| silent.iter().filter(|&&rows| rows >= after).count() as u64;
-    state.sites.iter().map(|site| count(&site.silent)).collect()
+    let count = |rows_since_active: &[u64]| rows_since_active.iter().filter(|&&rows| rows >= after).count() as u64;
+    state.sites.iter().map(|site| count(&site.rows_since_active)).collect()
 }
 
 /// The row of a site in Table 3.

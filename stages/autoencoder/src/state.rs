@@ -51,7 +51,8 @@ struct Header {
     format: u32,
     progress: Progress,
     scales: Vec<f32>,
-    silent: Vec<Vec<u64>>,
+    #[serde(rename = "silent")]
+    rows_since_active: Vec<Vec<u64>>,
 }
 
 /// The file in a folder of checkpoints.
@@ -75,7 +76,7 @@ impl State {
             format: FORMAT,
             progress: self.progress.clone(),
             scales: self.sites.iter().map(|site| site.scale).collect(),
-            silent: self.sites.iter().map(|site| site.silent.clone()).collect(),
+            rows_since_active: self.sites.iter().map(|site| site.rows_since_active.clone()).collect(),
         };
         let mut hasher = blake3::Hasher::new();
         let mut write = |bytes: &[u8]| {
@@ -127,7 +128,7 @@ fn parse(bytes: &[u8], autoencoder: &Autoencoder, sites: usize, options: AdamWOp
     let header: Header = serde_json::from_slice(&content[..end]).map_err(|error| error.to_string())?;
     let size = autoencoder.layout().total() * size_of::<f32>();
     let floats = &content[end + 1..];
-    if (header.format, header.scales.len(), header.silent.len()) != (FORMAT, sites, sites)
+    if (header.format, header.scales.len(), header.rows_since_active.len()) != (FORMAT, sites, sites)
         || floats.len() != 3 * sites * size
     {
         return Err("it is of another training".to_owned());
@@ -138,11 +139,11 @@ fn parse(bytes: &[u8], autoencoder: &Autoencoder, sites: usize, options: AdamWOp
         arrays.next().into_iter().for_each(|bytes| fill(weights.values_mut(), bytes));
         weights
     };
-    let site = |(scale, silent): (f32, Vec<u64>)| {
-        let mut site = SiteState::new(scale, next(), options, silent.len());
+    let site = |(scale, rows_since_active): (f32, Vec<u64>)| {
+        let mut site = SiteState::new(scale, next(), options, rows_since_active.len());
         (site.adamw.first, site.adamw.second, site.adamw.updates) = (next(), next(), header.progress.updates);
-        SiteState { silent, ..site }
+        SiteState { rows_since_active, ..site }
     };
-    let sites = header.scales.into_iter().zip(header.silent).map(site).collect();
+    let sites = header.scales.into_iter().zip(header.rows_since_active).map(site).collect();
     Ok(State { progress: header.progress, sites })
 }

@@ -21,13 +21,18 @@ pub struct SiteState {
     /// Moments.
     pub adamw: AdamW,
     /// For each latent, the rows since it was last above 0.
-    pub silent: Vec<u64>,
+    pub rows_since_active: Vec<u64>,
 }
 
 impl SiteState {
     /// The state before the first update.
     pub fn new(scale: f32, weights: Weights, options: AdamWOptions, latents: usize) -> Self {
-        SiteState { scale, adamw: AdamW::new(weights.layout().clone(), options), weights, silent: vec![0; latents] }
+        SiteState {
+            scale,
+            adamw: AdamW::new(weights.layout().clone(), options),
+            weights,
+            rows_since_active: vec![0; latents],
+        }
     }
 }
 
@@ -107,7 +112,7 @@ impl<'a> Trainer<'a> {
         sites
             .map(|((state, gradient), parts)| {
                 gradient.with(|gradient| update(state, gradient, self.autoencoder.latents(), learning_rate));
-                count_silent(&mut state.silent, parts, rows as u64);
+                count_rows_since_active(&mut state.rows_since_active, parts, rows as u64);
                 means(parts, rows as f64, sparsity_weight)
             })
             .collect()
@@ -122,10 +127,10 @@ fn update(state: &mut SiteState, gradient: &mut Weights, latents: usize, learnin
     set_unit_columns(state.weights.get_mut(decoder), latents);
 }
 
-fn count_silent(silent: &mut [u64], parts: &[MicroBatchSums], rows: u64) {
-    for (latent, silent) in silent.iter_mut().enumerate() {
+fn count_rows_since_active(rows_since_active: &mut [u64], parts: &[MicroBatchSums], rows: u64) {
+    for (latent, since) in rows_since_active.iter_mut().enumerate() {
         let is_active = parts.iter().any(|part| part.active[latent] > 0.0);
-        *silent = if is_active { 0 } else { *silent + rows };
+        *since = if is_active { 0 } else { *since + rows };
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use cwm_contract::{Context, Failure};
 use serde_json::{Value, json};
 
-use crate::record::{Reason, RecordFault};
+use crate::record::{Reason, RecordError};
 
 /// Faults that are in the log as well as in the output `faults`.
 const MAX_LOGGED: u64 = 20;
@@ -40,7 +40,7 @@ impl<'a> Counts<'a> {
         &mut self,
         file: usize,
         record: usize,
-        (reason, seen): RecordFault,
+        (reason, seen): RecordError,
         words: &str,
     ) -> Result<(), Failure> {
         *self.dropped.entry(reason).or_default() += 1;

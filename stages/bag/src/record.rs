@@ -49,8 +49,8 @@ impl Reason {
     }
 }
 
-/// The fault of a record: the reason and its description.
-pub type RecordFault = (Reason, String);
+/// The error of a record: its reason and its description.
+pub type RecordError = (Reason, String);
 
 /// The first bytes of data that are compressed with zstd.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -73,7 +73,7 @@ pub struct Record<'a> {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, RecordFault> {
+pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, RecordError> {
     if record.starts_with(&ZSTD) {
         return Err((Reason::Length, "it is compressed: this is a .bagz file, which cwm does not read".to_owned()));
     }
@@ -110,7 +110,7 @@ pub fn read(record: &[u8], has_value: bool) -> Result<Record<'_>, RecordFault> {
 }
 
 /// The bytes after a length, and what follows them.
-fn with_length<'a>(bytes: &'a [u8], what: &str) -> Result<(&'a [u8], &'a [u8]), RecordFault> {
+fn with_length<'a>(bytes: &'a [u8], what: &str) -> Result<(&'a [u8], &'a [u8]), RecordError> {
     let (length, rest) =
         varint(bytes).ok_or_else(|| (Reason::Length, format!("its {what} does not begin with a length")))?;
     let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::bag_file::BagFile;
 use crate::config::Config;
 use crate::counts::Counts;
-use crate::record::{self, Reason, Record, RecordFault};
+use crate::record::{self, Reason, Record, RecordError};
 use crate::values::Values;
 
 /// Records that are checked at once, on all cores.
@@ -82,15 +82,15 @@ struct Output<'a> {
 
 impl Output<'_> {
     /// Writes or collects a record, or counts it as faulty; breaks when the limit is reached.
-    fn push(&mut self, place: &Place<'_>, record: Result<Record<'_>, RecordFault>) -> Result<ControlFlow<()>, Failure> {
-        let fault = match record {
+    fn push(&mut self, place: &Place<'_>, record: Result<Record<'_>, RecordError>) -> Result<ControlFlow<()>, Failure> {
+        let error = match record {
             Ok(record) => self.keep(&record)?,
-            Err(fault) => Some(fault),
+            Err(error) => Some(error),
         };
-        match fault {
+        match error {
             None => self.counts.kept += 1,
-            Some(fault) => {
-                let words = format!("{}, record {}: {}", place.path, place.record, fault.1);
+            Some(error) => {
+                let words = format!("{}, record {}: {}", place.path, place.record, error.1);
                 if self.fail {
                     let (other, what) = match self.values {
                         Some(_) => ("best_move", "has no win probabilities"),
@@ -102,15 +102,15 @@ impl Output<'_> {
                     );
                     return Err(Failure::input(words).hint(hint));
                 }
-                self.counts.drop(place.file, place.record, fault, &words)?;
+                self.counts.drop(place.file, place.record, error, &words)?;
             }
         }
         self.read += 1;
         Ok(if self.counts.kept < self.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    /// Writes or collects a sound record; a fault if its move has come before.
-    fn keep(&mut self, record: &Record<'_>) -> Result<Option<RecordFault>, Failure> {
+    /// Writes or collects a sound record; an error if its move has come before.
+    fn keep(&mut self, record: &Record<'_>) -> Result<Option<RecordError>, Failure> {
         if let (Some(values), Some(win)) = (&mut self.values, record.win) {
             let is_new = values.push(self.read, record, win);
             let words = || format!("an earlier record has a value of this move in {:?}", record.fen);

@@ -90,7 +90,7 @@ fn a_faulty_text_is_shown_in_part() {
 }
 
 #[test]
-fn a_damaged_list_of_ends_is_an_error_even_if_faulty_records_are_left_out() {
+fn a_damaged_list_of_ends_is_an_error_even_if_faulty_records_are_dropped() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("bag");
     let bytes = file(&[record(START, "e2e4"), record(START, "d2d4"), record(START, "g1f3")]);
@@ -108,7 +108,7 @@ fn a_damaged_list_of_ends_is_an_error_even_if_faulty_records_are_left_out() {
 }
 
 #[test]
-fn faulty_records_are_left_out_if_asked_and_listed() {
+fn faulty_records_are_dropped_if_asked_and_listed() {
     let folder = tempdir().unwrap();
     let bag = folder.path().join("bag");
     let records = [record(START, "e2e4"), record(START, "e2e5"), record("?", "e2e4"), record(START, "d2d4")];

@@ -3,8 +3,8 @@
 use cwm_contract::{ParameterError, Type, parameters};
 
 use crate::claim::Claim;
-use crate::graded::GradeClaim;
-use crate::measured::NumberClaim;
+use crate::grade_claims::GradeClaim;
+use crate::number_claims::NumberClaim;
 
 /// Claims by what they are about.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@
 mod choice_claim_result;
 mod claim;
 mod config;
-mod graded;
-mod measured;
+mod grade_claims;
+mod number_claims;
 mod probe;
 mod run;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cwm_contract::{Context, Failure};
-use cwm_measures::{Arm, Comparison, GradedRuns, Resampling, Run, by_arm};
+use cwm_measures::{Arm, Comparison, GradedRuns, ModelChoices, Resampling, by_arm};
 
 use crate::choice_claim_result::ChoiceClaimResult;
 use crate::claim::{CheckedClaim, Claim};
@@ -50,8 +50,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result<Vec<CheckedClaim>, Failure> {
-    let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;
-    let tests: BTreeSet<&str> = runs.iter().map(Run::test).collect();
+    let runs = context.group("choices").iter().map(ModelChoices::read).collect::<Result<Vec<_>, _>>()?;
+    let tests: BTreeSet<&str> = runs.iter().map(ModelChoices::test).collect();
     if tests.len() > 1 {
         let tests = tests.into_iter().collect::<Vec<_>>().join(", ");
         return Err(Failure::input(format!("the choices are on several test sets: {tests}"))
@@ -66,7 +66,7 @@ fn check_choices(context: &Context, config: &Config, claims: &[Claim]) -> Result
     checked.collect()
 }
 
-fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<ChoiceClaimResult, Failure> {
+fn finding(claim: &Claim, arms: &[(Arm, Vec<&ModelChoices>)], config: &Config) -> Result<ChoiceClaimResult, Failure> {
     let (left, right) = (arm(&claim.left.arm, arms)?, arm(&claim.right.arm, arms)?);
     let places = if left.0 == right.0 { [0, 0] } else { [0, 1] };
     let both: Vec<_> = [left, right].into_iter().take(places[1] + 1).cloned().collect();
@@ -84,7 +84,10 @@ fn finding(claim: &Claim, arms: &[(Arm, Vec<&Run>)], config: &Config) -> Result<
 }
 
 /// The only arm of this name.
-fn arm<'a, 'b>(name: &str, arms: &'b [(Arm, Vec<&'a Run>)]) -> Result<&'b (Arm, Vec<&'a Run>), Failure> {
+fn arm<'a, 'b>(
+    name: &str,
+    arms: &'b [(Arm, Vec<&'a ModelChoices>)],
+) -> Result<&'b (Arm, Vec<&'a ModelChoices>), Failure> {
     let named: Vec<_> = arms.iter().filter(|(arm, _)| arm.name == name).collect();
     match named[..] {
         [one] => Ok(one),

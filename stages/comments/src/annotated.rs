@@ -41,7 +41,7 @@ pub struct AnnotatedGame {
 ///
 /// The name of the reason for which it is dropped.
 pub fn read_game(game: &GameText<'_>) -> Result<AnnotatedGame, &'static str> {
-    match game.broken {
+    match game.malformed {
         Some(MalformedText::UnterminatedComment) => return Err("unterminated_comment"),
         Some(MalformedText::TooLong) => return Err("too_long"),
         None => {}

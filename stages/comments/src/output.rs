@@ -31,7 +31,7 @@ pub struct CommentsOutput<'c> {
     games: u64,
     found: u64,
     /// Comments that have items for a model.
-    asked: u64,
+    with_items: u64,
     kept: u64,
     games_dropped: BTreeMap<&'static str, u64>,
     dropped: BTreeMap<&'static str, u64>,
@@ -54,7 +54,7 @@ impl<'c> CommentsOutput<'c> {
             items: file("items")?,
             games: 0,
             found: 0,
-            asked: 0,
+            with_items: 0,
             kept: 0,
             games_dropped: annotated::REASONS.map(|reason| (reason, 0)).into(),
             dropped: REASONS.map(|reason| (reason, 0)).into(),
@@ -67,7 +67,7 @@ impl<'c> CommentsOutput<'c> {
     }
 
     /// Counts a game that is dropped.
-    pub fn leave_out_game(&mut self, reason: &'static str) {
+    pub fn drop_game(&mut self, reason: &'static str) {
         self.games += 1;
         *self.games_dropped.entry(reason).or_default() += 1;
     }
@@ -83,15 +83,15 @@ impl<'c> CommentsOutput<'c> {
         for written in &game.comments {
             let Some(keywords) = self.pass(written) else { continue };
             let by_rules = names.replaced_in(&without_marks(&written.comment));
-            for item in items(self.asked, game, written, &by_rules) {
+            for item in items(self.with_items, game, written, &by_rules) {
                 write_line(&mut self.items, &item)?;
             }
             let cleaned = match &self.answers {
-                Some(answers) => answers.cleaned(self.asked)?.map(str::to_owned),
+                Some(answers) => answers.cleaned(self.with_items)?.map(str::to_owned),
                 None if self.drops_names && has_other_name(&by_rules) => Err("other_name"),
                 None => Ok(by_rules),
             };
-            self.asked += 1;
+            self.with_items += 1;
             match cleaned {
                 Ok(cleaned) => self.keep(written, keywords, cleaned)?,
                 Err(reason) => self.drop(reason),

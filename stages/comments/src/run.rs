@@ -8,7 +8,7 @@ use cwm_chess::Games;
 use cwm_chess::pgn::{Block, Blocks, Meter, PgnSource};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{PlainMove, legal};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use shakmaty::{Chess, Position};
 
@@ -62,7 +62,7 @@ fn read_annotated(context: &Context, output: &mut CommentsOutput<'_>) -> Result<
                         if faulty <= MAX_LOGGED {
                             context.log(format!("dropped game {} of {}: {reason}", text.number, path.display()));
                         }
-                        output.leave_out_game(reason);
+                        output.drop_game(reason);
                     }
                 }
             }
@@ -80,7 +80,7 @@ fn write_by_rules(context: &Context, path: &Path, output: &mut CommentsOutput<'_
         context.check_cancelled()?;
         let game = game?;
         let game = game.row();
-        let mut draws = GameStream::new("comments by rules", "0", game.index);
+        let mut draws = StreamRng::new("comments by rules", "0", game.index);
         let mut position = Chess::default();
         let mut written = Vec::new();
         for (ply, &packed) in game.moves.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The facts that rules find of a move, as sentences.
 
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use shakmaty::{Chess, Move};
 
@@ -20,7 +20,7 @@ pub fn sentence(before: &Chess, played: Move) -> Option<String> {
 /// two options of an item.
 fn worded(fact: &Fact) -> String {
     let mut wordings = wordings(fact);
-    let mut draws = GameStream::new(&format!("comments by rules: {}", subject(fact)), "0", 0);
+    let mut draws = StreamRng::new(&format!("comments by rules: {}", subject(fact)), "0", 0);
     wordings.swap_remove(draws.below(wordings.len() as u32) as usize)
 }
 

@@ -59,8 +59,8 @@ impl Stage for Download {
         };
         let bytes = wanted.items().iter().map(size).sum::<Option<u64>>()? as f64;
         let is_here = wanted.items().iter().all(|item| matches!(item.from, Origin::File { .. }));
-        let sort = if is_here { "files" } else { "network" };
-        Some(Work { bytes: [("pgn".to_owned(), bytes)].into(), ..Work::new(sort.to_owned(), bytes) })
+        let group = if is_here { "files" } else { "network" };
+        Some(Work { bytes: [("pgn".to_owned(), bytes)].into(), ..Work::new(group.to_owned(), bytes) })
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use cwm_chess::Dataset;
 use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, legal};
 use cwm_inside::edit::RecordedGame;
-use cwm_inside::{Model, Reading};
+use cwm_inside::{Model, TokenizedGame};
 use shakmaty::{Chess, Position, Square};
 
 /// Plies from a case to its future: even, so that the same side is to move.
@@ -118,7 +118,7 @@ pub fn read(
             continue;
         }
         let wrong = |what: String| Failure::input(format!("input `games`, game {place} ({}): {what}", row.id));
-        let reading = Reading::of(model.task(), row.tokens).map_err(wrong)?;
+        let reading = TokenizedGame::of(model.task(), row.tokens).map_err(wrong)?;
         let positions = positions(row.tokens).map_err(wrong)?;
         let mut game = Game { tokens: reading.tokens, cases: Vec::new() };
         for &ply in plies {

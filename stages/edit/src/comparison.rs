@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 use cwm_encoding::{EnPassant, LABELS, classes, first_logit, labels_of};
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_policy::inputs::words::square_of;
 use cwm_policy::origins::{LegalWords, WordSet, origins_without};
 use shakmaty::{Piece, Position, Role, Square};
@@ -37,24 +37,24 @@ impl BoardComparison {
     ///
     /// # Errors
     /// The reason why the case is dropped.
-    pub fn of(task: Task, case: &Case, logits: &[f32]) -> Result<Self, Reason> {
+    pub fn of(task: ModelTask, case: &Case, logits: &[f32]) -> Result<Self, Reason> {
         let argmax = argmax(logits);
         let square = match task {
-            Task::Moves => square_of(argmax as u16).ok_or(Reason::NoSquare)?,
-            Task::State => case.played,
+            ModelTask::Moves => square_of(argmax as u16).ok_or(Reason::NoSquare)?,
+            ModelTask::State => case.played,
         };
         let piece = case.position.board().piece_at(square).ok_or(Reason::EmptySquare)?;
         if piece.role == Role::King {
             return Err(Reason::King);
         }
         let boards = match task {
-            Task::Moves => Boards::Moves {
+            ModelTask::Moves => Boards::Moves {
                 original: LegalWords::of(&case.position).origins(),
                 target: origins_without(&case.position, square),
                 future: LegalWords::of(&case.future).origins(),
                 argmax: argmax as u8,
             },
-            Task::State => {
+            ModelTask::State => {
                 let original = labels_of(&case.position, EnPassant::Always);
                 let mut target = original;
                 target[label_of(square)] = 0;

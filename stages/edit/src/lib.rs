@@ -1,15 +1,15 @@
 //! The stage `edit`: writes into the stream of a model, and measures by which board it plays or answers afterwards.
 //!
-//! - `cases`: prefixes of games; `comparison`: the square that is edited, and the boards before and after. `probes`: the
-//!   directions.
+//! - `cases`: prefixes of games; `comparison`: the square that is edited, and the boards before and after.
+//!   `linear_probes`: the directions.
 //! - `run`: passes. `row`: the format `edits`. `findings`: means, differences, tests. `study`: single edits.
 
 mod cases;
 mod comparison;
 mod config;
 mod findings;
+mod linear_probes;
 mod probe;
-mod probes;
 mod row;
 mod run;
 mod study;

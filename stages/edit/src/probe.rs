@@ -4,9 +4,9 @@ use std::path::Path;
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
-use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, Target};
+use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, LinearProbes, LinearProbesDescription, Target};
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsSource};
+use cwm_inside::{Model, ModelTask, WeightsSource};
 use cwm_models::{device, families};
 
 use crate::EditStage;
@@ -27,7 +27,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let all = families::FAMILIES.iter().map(|family| family.name);
     let mut probed = ProbeOutput::new();
     for family in all.filter(|name| wanted.as_deref().is_none_or(|family| family == *name)) {
-        for (task, name) in [(Task::Moves, "moves"), (Task::State, "state")] {
+        for (task, name) in [(ModelTask::Moves, "moves"), (ModelTask::State, "state")] {
             let name = format!("{family}-{name}");
             let (checkpoint, probes) = (context.folder().join(&name), context.folder().join(format!("{name}-probes")));
             write_checkpoint(&checkpoint, task, family, "d32/l1", 7)?;
@@ -50,7 +50,7 @@ pub fn write_probes(folder: &Path, checkpoint: &Path) -> Result<(), Failure> {
         latent: None,
         scale: 1.0,
     };
-    let description = ProbesDescription {
+    let description = LinearProbesDescription {
         format: FORMAT,
         model: model.json(),
         network: "trained".to_owned(),
@@ -65,5 +65,5 @@ pub fn write_probes(folder: &Path, checkpoint: &Path) -> Result<(), Failure> {
         board: "after".to_owned(),
         training: serde_json::Map::new(),
     };
-    Probes { description, layers: layers.into_iter().map(|layer| (layer, probe(layer))).collect() }.write(folder)
+    LinearProbes { description, layers: layers.into_iter().map(|layer| (layer, probe(layer))).collect() }.write(folder)
 }

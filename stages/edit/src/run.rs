@@ -13,7 +13,7 @@ use crate::cases::{self, Case, DropCounts, Reason};
 use crate::comparison::{BoardComparison, check_finite, class_of, label_of};
 use crate::config::Config;
 use crate::findings::findings;
-use crate::probes::{self, NamedProbes};
+use crate::linear_probes::{self, NamedLinearProbes};
 use crate::row::{EditDescription, EditRow};
 use crate::study;
 
@@ -27,7 +27,7 @@ struct Editor<'a> {
     model: &'a Model,
     workers: &'a WorkerPool,
     sites: &'a [usize],
-    probes: &'a [NamedProbes],
+    probes: &'a [NamedLinearProbes],
 }
 
 /// A case that is edited, with the model's view at its end and at its future.
@@ -36,8 +36,8 @@ struct PreparedCase<'a> {
     /// Its game and its token, by their places among those that were recorded.
     game: usize,
     place: usize,
-    now: &'a TokenView,
-    then: &'a TokenView,
+    at_end: &'a TokenView,
+    at_future: &'a TokenView,
     comparison: BoardComparison,
 }
 
@@ -57,7 +57,7 @@ fn edit(context: &Context, device: &Device) -> Result<(), Failure> {
     let workers = &device::workers(context, device)?;
     let mut sites = model.checked_sites(&config.layers, "layers")?;
     let wanted: &[usize] = if config.layers.is_empty() { &[] } else { &sites };
-    let probes = probes::read(context.group("probes"), &model, wanted)?;
+    let probes = linear_probes::read(context.group("probes"), &model, wanted)?;
     if config.layers.is_empty() && !probes.is_empty() {
         sites.retain(|&site| probes.iter().any(|set| set.probe(site).is_some()));
     }
@@ -117,24 +117,26 @@ impl Editor<'_> {
         let recorded: Vec<RecordedGame<'_>> = games.iter().map(cases::Game::recorded).collect();
         let passes = self.model.record(self.workers, batch_tokens, self.sites, &recorded)?;
         let mut prepared = Vec::new();
-        for (number, (game, seen)) in games.iter().zip(&passes.seen).enumerate() {
-            let (seen, futures) = seen.split_at(game.cases.len());
-            for (place, ((case, now), then)) in game.cases.iter().zip(seen).zip(futures).enumerate() {
-                check_finite(&[], &now.logits, || self.place(case, "without an edit".to_owned()))?;
-                match BoardComparison::of(self.model.task(), case, &now.logits) {
-                    Ok(comparison) => prepared.push(PreparedCase { case, game: number, place, now, then, comparison }),
+        for (number, (game, views)) in games.iter().zip(&passes.views).enumerate() {
+            let (views, futures) = views.split_at(game.cases.len());
+            for (place, ((case, at_end), at_future)) in game.cases.iter().zip(views).zip(futures).enumerate() {
+                check_finite(&[], &at_end.logits, || self.place(case, "without an edit".to_owned()))?;
+                match BoardComparison::of(self.model.task(), case, &at_end.logits) {
+                    Ok(comparison) => {
+                        prepared.push(PreparedCase { case, game: number, place, at_end, at_future, comparison })
+                    }
                     Err(reason) => *dropped.entry(reason).or_default() += 1,
                 }
             }
         }
         let mut by_case: Vec<Vec<EditRow>> =
-            prepared.iter().map(|one| vec![one.comparison.fill_row(one.row("none"), &one.now.logits)]).collect();
+            prepared.iter().map(|one| vec![one.comparison.fill_row(one.row("none"), &one.at_end.logits)]).collect();
         for (place, &site) in self.sites.iter().enumerate() {
             let (mut wanted, mut edits) = (Vec::new(), Vec::new());
             for (number, one) in prepared.iter().enumerate() {
                 for (intervention, direction) in self.directions(one, place) {
                     for &eta in &self.config.eta {
-                        match scaled(&direction, eta, one.now.lengths[place]) {
+                        match scaled(&direction, eta, one.at_end.lengths[place]) {
                             Some(vector) => {
                                 edits.push(StreamEdit { game: one.game, place: one.place, vector });
                                 wanted.push((
@@ -176,7 +178,7 @@ impl Editor<'_> {
                     let of = [self.config.seed, one.case.game as u64, u64::from(one.case.ply), site as u64];
                     directions.push(("random", random_direction(of, self.model.width())));
                 }
-                "patch" => directions.push(("patch", one.then.rows[place].clone())),
+                "patch" => directions.push(("patch", one.at_future.rows[place].clone())),
                 _ => directions.extend(self.probes.iter().filter_map(|set| {
                     let change = (label_of(one.comparison.square), [class_of(one.comparison.piece), 0]);
                     Some((set.name, board_direction(set.probe(site)?, &[change])))

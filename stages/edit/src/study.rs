@@ -4,7 +4,7 @@ use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, START};
 use cwm_findings::{Finding, Kind};
 use cwm_inside::edit::{RecordedGame, StreamEdit, board_direction, scaled};
-use cwm_inside::{Model, Reading, Task};
+use cwm_inside::{Model, ModelTask, TokenizedGame};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_policy::inputs::words::word_of;
 use cwm_policy::origins::WordSet;
@@ -13,7 +13,7 @@ use shakmaty::{Board, Chess, Piece, Position, Square};
 
 use crate::comparison::{check_finite, class_of, label_of};
 use crate::config::Config;
-use crate::probes::NamedProbes;
+use crate::linear_probes::NamedLinearProbes;
 
 /// A position, and the pieces on some of its squares after the edit.
 #[derive(Clone, Debug)]
@@ -100,10 +100,10 @@ pub fn findings(
     workers: &WorkerPool,
     config: &Config,
     sites: &[usize],
-    probes: &[NamedProbes],
+    probes: &[NamedLinearProbes],
 ) -> Result<Vec<Finding>, Failure> {
     let studies = config.studies().map_err(Failure::input)?;
-    if !studies.is_empty() && model.task() == Task::State {
+    if !studies.is_empty() && model.task() == ModelTask::State {
         return Err(Failure::input(format!(
             "`cases` are for models of moves, and {} answers with boards",
             model.name()
@@ -112,7 +112,7 @@ pub fn findings(
     let batch_tokens = config.batch_tokens as usize;
     let mut findings = Vec::new();
     for study in &studies {
-        let reading = Reading::of(model.task(), &study.tokens).map_err(Failure::internal)?;
+        let reading = TokenizedGame::of(model.task(), &study.tokens).map_err(Failure::internal)?;
         let tokens = reading.tokens.as_slice();
         if let Some(longest) = model.longest().filter(|longest| tokens.len() > *longest) {
             let (length, model) = (tokens.len(), model.name());
@@ -121,8 +121,8 @@ pub fn findings(
         }
         let recorded = [RecordedGame { tokens, at: vec![tokens.len() - 1] }];
         let passes = model.record(workers, batch_tokens, sites, &recorded)?;
-        let seen = &passes.seen[0][0];
-        check_finite(&[], &seen.logits, || format!("case `{}`, without an edit", study.text))?;
+        let view = &passes.views[0][0];
+        check_finite(&[], &view.logits, || format!("case `{}`, without an edit", study.text))?;
         let board = study.position.board();
         let class = |piece: Option<Piece>| piece.map_or(0, class_of);
         let changes: Vec<(usize, [u8; 2])> = study
@@ -134,7 +134,7 @@ pub fn findings(
             for (set, probe) in probes.iter().filter_map(|set| Some((set, set.probe(site)?))) {
                 for &eta in &config.eta {
                     let direction = board_direction(probe, &changes);
-                    let Some(vector) = scaled(&direction, eta, seen.lengths[place]) else { continue };
+                    let Some(vector) = scaled(&direction, eta, view.lengths[place]) else { continue };
                     let edit = StreamEdit { game: 0, place: 0, vector: vector.clone() };
                     let logits = model.edited(workers, batch_tokens, &passes, site, &[edit])?.remove(0);
                     let name = set.name;
@@ -149,7 +149,7 @@ pub fn findings(
                             .name("eta", eta)
                             .name("original", board)
                             .name("edited", study.edited_board());
-                    let row = &seen.rows[place];
+                    let row = &view.rows[place];
                     let edited_row: Vec<f32> = row.iter().zip(&vector).map(|(value, added)| value + added).collect();
                     let predictions = [("predicted_before", row), ("predicted_after", &edited_row)];
                     let predictions = predictions.map(|(name, row)| Some((name, set.read_board(site, row)?)));
@@ -158,7 +158,7 @@ pub fn findings(
                         .flatten()
                         .fold(finding, |finding, (name, board)| finding.name(name, board));
                     let squares = Square::ALL.into_iter().flat_map(|square| {
-                        [("before", &seen.logits), ("after", &logits)].map(|(when, logits)| {
+                        [("before", &view.logits), ("after", &logits)].map(|(when, logits)| {
                             let word = WordSet::from_iter([word_of(square)]);
                             (format!("{when}_{square}"), word.mass(logits))
                         })

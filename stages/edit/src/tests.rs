@@ -6,8 +6,8 @@ use cwm_chess::sample;
 use cwm_contract::testing::{Trial, probe};
 use cwm_contract::{Stage, Value, Values};
 use cwm_findings::{Finding, Kind};
-use cwm_inside::Task;
-use cwm_inside::linear_probe::{LinearProbe, Probes};
+use cwm_inside::ModelTask;
+use cwm_inside::linear_probe::{LinearProbe, LinearProbes};
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::checkpoint;
 use cwm_table::TableReader;
@@ -24,7 +24,7 @@ struct Setup {
     probes: PathBuf,
 }
 
-fn setup(task: Task, family: &str) -> Setup {
+fn setup(task: ModelTask, family: &str) -> Setup {
     let folder = tempdir().unwrap();
     let [checkpoint, games, probes] = ["checkpoint", "games", "probes"].map(|name| folder.path().join(name));
     write_checkpoint(&checkpoint, task, family, "d16/l2", 7).unwrap();
@@ -78,7 +78,7 @@ fn find<'a>(findings: &'a [Finding], intervention: &str, layer: Option<u32>) -> 
 
 #[test]
 fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_shares() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let trial = given.trial("trial").input("probes", &given.probes).with("eta", floats(&[0.5, 2.0]));
     let (rows, findings, about) = given.run(trial);
     let unedited = rows.iter().filter(|row| row.layer.is_none()).count();
@@ -119,7 +119,7 @@ fn every_case_has_a_row_for_each_layer_intervention_and_eta_and_masses_are_share
 
 #[test]
 fn models_that_answer_with_boards_are_judged_by_their_labels() {
-    let given = setup(Task::State, "transformer");
+    let given = setup(ModelTask::State, "transformer");
     let (rows, findings, about) = given.run(given.trial("trial").input("probes", &given.probes));
     assert_eq!((about.task.as_str(), rows.is_empty()), ("state", false));
     for row in &rows {
@@ -139,7 +139,7 @@ fn models_that_answer_with_boards_are_judged_by_their_labels() {
 
 #[test]
 fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let bytes = |name: &str, cores: usize| {
         let trial = given.trial(name).input("probes", &given.probes).cores(cores);
         let outputs = trial.run(&EditStage).unwrap().outputs;
@@ -150,7 +150,7 @@ fn bytes_do_not_depend_on_cores_or_windows_of_tokens() {
 
 #[test]
 fn rows_come_by_game_and_ply_in_whatever_order_plies_are_given() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let rows = |name: &str, plies: &[i128]| given.run(given.trial(name).with("plies", ints(plies))).0;
     let found = rows("descending", &[9, 4]);
     assert!(found.is_sorted_by_key(|row| (row.game, row.ply)));
@@ -159,7 +159,7 @@ fn rows_come_by_game_and_ply_in_whatever_order_plies_are_given() {
 
 #[test]
 fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let cases = texts(&["e2e4  d7d5: d5=. d7=p e7=. e5=p"]);
     let (_, findings, _) = given.run(given.trial("trial").input("probes", &given.probes).with("cases", cases));
     let cases: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == Kind::Case).collect();
@@ -181,8 +181,8 @@ fn a_single_edit_has_the_probability_of_each_origin_before_and_after() {
 
 #[test]
 fn layers_are_by_default_those_of_the_linear_probes() {
-    let given = setup(Task::Moves, "gpt");
-    let mut probes = Probes::read(&given.probes).unwrap();
+    let given = setup(ModelTask::Moves, "gpt");
+    let mut probes = LinearProbes::read(&given.probes).unwrap();
     probes.description.layers = vec![1, 2];
     probes.layers.remove(&0);
     probes.write(&given.probes).unwrap();
@@ -209,8 +209,8 @@ fn layers_are_by_default_those_of_the_linear_probes() {
 
 #[test]
 fn what_does_not_fit_is_an_error_in_words() {
-    let given = setup(Task::Moves, "gpt");
-    let other = self::setup(Task::Moves, "transformer");
+    let given = setup(ModelTask::Moves, "gpt");
+    let other = self::setup(ModelTask::Moves, "transformer");
     let message = given.refused(given.trial("other").input("probes", &other.probes));
     assert_eq!(message, "the linear probes of probes are of another model than the checkpoint, gpt d16/l2");
     let message = given.refused(given.trial("layer").with("layers", ints(&[13])));
@@ -252,7 +252,7 @@ fn what_does_not_fit_is_an_error_in_words() {
     let message = given.refused(given.trial("long").input("probes", &given.probes).with("cases", long));
     let end = "` has 513 tokens, and gpt d16/l2 reads 512 at most";
     assert!(message.starts_with("the case `g1f3 g8f6 ") && message.ends_with(end), "{message}");
-    let mut narrow = Probes::read(&given.probes).unwrap();
+    let mut narrow = LinearProbes::read(&given.probes).unwrap();
     narrow.description.width = 15;
     narrow.layers.values_mut().for_each(|layer| layer.probe = LinearProbe::initial(13, 15, 1));
     narrow.write(&given.probes).unwrap();
@@ -262,7 +262,7 @@ fn what_does_not_fit_is_an_error_in_words() {
 
 #[test]
 fn edits_that_overflow_are_an_error_that_names_them() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     for eta in [1e30, 1e300] {
         let trial = given.trial("overflow").with("interventions", texts(&["random"])).with("eta", floats(&[eta]));
         let message = given.refused(trial);
@@ -276,7 +276,7 @@ fn edits_that_overflow_are_an_error_that_names_them() {
 
 #[test]
 fn a_model_that_overflows_is_an_error_at_its_first_case() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let (description, _, mut weights) = checkpoint::read(&given.checkpoint, 72).unwrap();
     weights.values_mut().fill(1e38);
     checkpoint::write(&given.checkpoint, &description, &weights).unwrap();
@@ -287,7 +287,7 @@ fn a_model_that_overflows_is_an_error_at_its_first_case() {
 
 #[test]
 fn without_linear_probes_there_are_controls_alone_and_the_probe_comes_out_the_same_twice() {
-    let given = setup(Task::Moves, "gpt");
+    let given = setup(ModelTask::Moves, "gpt");
     let (rows, ..) = given.run(given.trial("trial"));
     let mut names: Vec<&str> = rows.iter().map(|row| row.intervention.as_str()).collect();
     names.sort_unstable();

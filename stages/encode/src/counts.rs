@@ -6,7 +6,7 @@ use cwm_contract::{Context, Failure};
 use cwm_sequences::NO_LOSS;
 use serde_json::{Value, json};
 
-use crate::encoded::Row;
+use crate::encoded_sequence::Row;
 use crate::forms::Form;
 
 /// Counts rows and what is dropped.
@@ -15,7 +15,7 @@ pub struct Counts {
     rows: u64,
     tokens: u64,
     targets: u64,
-    cut: u64,
+    truncated: u64,
     dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -23,7 +23,7 @@ impl Counts {
     /// The counts before the first row.
     pub fn new(form: &'static Form) -> Self {
         let dropped = form.reasons.iter().map(|reason| (*reason, 0)).collect();
-        Counts { form, rows: 0, tokens: 0, targets: 0, cut: 0, dropped }
+        Counts { form, rows: 0, tokens: 0, targets: 0, truncated: 0, dropped }
     }
 
     /// Counts a row.
@@ -34,12 +34,12 @@ impl Counts {
     }
 
     /// Counts a sequence that was cut.
-    pub fn cut(&mut self) {
-        self.cut += 1;
+    pub fn count_truncated(&mut self) {
+        self.truncated += 1;
     }
 
     /// Counts what was dropped for this reason.
-    pub fn count_left_out(&mut self, reason: &'static str, count: u64) {
+    pub fn count_dropped(&mut self, reason: &'static str, count: u64) {
         *self.dropped.entry(reason).or_default() += count;
     }
 
@@ -54,7 +54,7 @@ impl Counts {
             ("rows", json!(self.rows)),
             ("tokens", json!(self.tokens)),
             ("targets", json!(self.targets)),
-            ("cut", json!(self.cut)),
+            ("cut", json!(self.truncated)),
             ("dropped", json!(self.dropped)),
         ]);
         fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;

@@ -7,7 +7,7 @@ use cwm_reasoning::{Example, read_examples};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::EncodedSequence;
+use crate::encoded_sequence::EncodedSequence;
 use crate::output::Output;
 
 /// Encodes all examples in order.

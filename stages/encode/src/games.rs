@@ -5,7 +5,7 @@ use cwm_contract::{Context, Failure};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::EncodedSequence;
+use crate::encoded_sequence::EncodedSequence;
 use crate::labels::{LabelledGame, Labels};
 use crate::output::Output;
 

@@ -5,7 +5,7 @@
 
 mod config;
 mod counts;
-mod encoded;
+mod encoded_sequence;
 mod examples;
 mod forms;
 mod games;

@@ -5,7 +5,7 @@ use cwm_sequences::{SHARD_ROWS, Sequence, SequencesWriter};
 
 use crate::config::Config;
 use crate::counts::Counts;
-use crate::encoded::{EncodedSequence, Row};
+use crate::encoded_sequence::{EncodedSequence, Row};
 use crate::forms::Form;
 
 /// The outputs `sequences` and `counts`.
@@ -34,11 +34,11 @@ impl Output {
             self.writer.push(Sequence { id, tokens, targets })?;
             self.counts.add(row);
         }
-        if encoded.is_cut {
-            self.counts.cut();
+        if encoded.is_truncated {
+            self.counts.count_truncated();
         }
         if let Some((reason, count)) = encoded.dropped {
-            self.counts.count_left_out(reason, count);
+            self.counts.count_dropped(reason, count);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use cwm_evaluations::{Evaluation, Evaluations};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::encoded::EncodedSequence;
+use crate::encoded_sequence::EncodedSequence;
 use crate::output::Output;
 
 /// Positions that are encoded at once, on all cores.

@@ -97,10 +97,10 @@ impl Stage for Evaluate {
             // A checkpoint is as large as its parameters, each of which has its part in each position.
             Some(checkpoint) => {
                 let parameters = (*checkpoint)?;
-                let sort = format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision);
+                let group = format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision);
                 let passes = if config.keep_predictions { 2.0 } else { 1.0 };
                 // Read, as weights, and as what the families' forms make of them.
-                Work { memory: 4 * parameters, ..Work::new(sort, passes * parameters as f64 * games) }
+                Work { memory: 4 * parameters, ..Work::new(group, passes * parameters as f64 * games) }
             }
             None => Work::new("predictions".into(), games),
         };

@@ -5,7 +5,7 @@ use cwm_reasoning::{Example, RandomChoices, VerbalisedSearch, best_line, best_mo
 use cwm_uci::Limit;
 use shakmaty::Chess;
 
-use crate::built::{BuildResult, Reason, TreeCounts};
+use crate::build_result::{BuildResult, Reason, TreeCounts};
 use crate::config::Config;
 use crate::engine::{BestPlay, Searcher, in_centipawns};
 use crate::guided::guided;
@@ -40,8 +40,8 @@ pub fn build(config: &Config, place: &Place, searcher: &mut Searcher) -> Result<
             return Ok(example(best_move(position, form, best), TreeCounts::default()));
         }
         "factual" => {
-            let tickets = config.tickets().map_err(Failure::input)?;
-            (factual(position, place.values.as_ref(), form, &tickets, &mut draws), Reason::FewQuestions)
+            let weights = config.weights().map_err(Failure::input)?;
+            (factual(position, place.values.as_ref(), form, &weights, &mut draws), Reason::FewQuestions)
         }
         "best_line" => {
             let limit = Limit::depth(config.depth());

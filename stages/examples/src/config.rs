@@ -17,11 +17,11 @@ const DEPTHS: (u8, u8) = (10, 2);
 /// The most plies of our own engine.
 const MOST_OWN_PLIES: u8 = 4;
 
-/// The most tickets of all kinds.
-const MOST_TICKETS: usize = 1_000;
+/// The largest sum of the weights of all kinds.
+const MAX_WEIGHT_SUM: usize = 1_000;
 
 fn published_kinds() -> BTreeMap<String, usize> {
-    FactKind::PUBLISHED.into_iter().map(|(kind, tickets)| (kind.name().to_owned(), tickets)).collect()
+    FactKind::PUBLISHED.into_iter().map(|(kind, weight)| (kind.name().to_owned(), weight)).collect()
 }
 
 parameters! {
@@ -40,8 +40,8 @@ parameters! {
         pub sides: String = "as_it_comes".into(), kind = Type::Choice(&["as_it_comes", "balanced"]),
         /// The notation of a position.
         pub board: String = "uniform_visual".into(), kind = Type::Choice(&["visual", "uniform_visual", "fen", "spaced_fen"]),
-        /// Tickets of each kind of question of `factual` in the pot from which questions are drawn. `win_probability`
-        /// and `which_of_two` need evaluations of all moves.
+        /// The weight of each kind of question of `factual`: questions are drawn without replacement from so many of
+        /// each. `win_probability` and `which_of_two` need evaluations of all moves.
         pub kinds: BTreeMap<String, usize> = published_kinds(),
         /// A program that speaks UCI, such as /usr/games/stockfish (`apt-get install stockfish`), for `best_line`, `verbalised` and
         /// `guided`. Its bytes are part of the key. Without one, our own engine searches, that of `play`, which is weaker.
@@ -93,7 +93,7 @@ impl Config {
         if let Err(fault) = self.fullmove_shares() {
             errors.push(ParameterError::new("fullmoves", fault));
         }
-        if let Err(fault) = self.tickets() {
+        if let Err(fault) = self.weights() {
             errors.push(ParameterError::new("kinds", fault));
         }
         if self.nodes == 0 {
@@ -122,25 +122,25 @@ impl Config {
         (!self.fullmoves.is_empty()).then(|| FullmoveShares::of_map(&self.fullmoves)).transpose()
     }
 
-    /// The kinds of question of `factual` with their tickets.
+    /// The kinds of question of `factual` with their weights.
     ///
     /// # Errors
-    /// A name is no kind, or there is no ticket.
-    pub fn tickets(&self) -> Result<Vec<(FactKind, usize)>, String> {
+    /// A name is no kind, or all weights are 0.
+    pub fn weights(&self) -> Result<Vec<(FactKind, usize)>, String> {
         let kind = |name: &str| {
             FactKind::of_name(name).ok_or_else(|| {
                 let names = FactKind::ALL.map(FactKind::name).join(", ");
                 format!("has `{name}`, which is no kind: the kinds are {names}")
             })
         };
-        let tickets = self.kinds.iter().map(|(name, tickets)| Ok((kind(name)?, *tickets)));
+        let weights = self.kinds.iter().map(|(name, weight)| Ok((kind(name)?, *weight)));
         // In the order of the kinds, whatever that of their names.
-        let mut tickets: Vec<(FactKind, usize)> = tickets.collect::<Result<_, String>>()?;
-        tickets.sort_unstable();
-        match tickets.iter().fold(0, |sum: usize, (_, tickets)| sum.saturating_add(*tickets)) {
-            0 => Err("has no ticket".to_owned()),
-            1..=MOST_TICKETS => Ok(tickets),
-            _ => Err(format!("has more than {MOST_TICKETS} tickets")),
+        let mut weights: Vec<(FactKind, usize)> = weights.collect::<Result<_, String>>()?;
+        weights.sort_unstable();
+        match weights.iter().fold(0, |sum: usize, (_, weight)| sum.saturating_add(*weight)) {
+            0 => Err("has weights that are all 0".to_owned()),
+            1..=MAX_WEIGHT_SUM => Ok(weights),
+            _ => Err(format!("has weights of more than {MAX_WEIGHT_SUM} in all")),
         }
     }
 
@@ -151,7 +151,7 @@ impl Config {
 
     /// Returns true if `factual` has questions that need evaluations of all moves.
     pub fn needs_values(&self) -> bool {
-        let needs = |name: &str| self.kinds.get(name).is_some_and(|tickets| *tickets > 0);
+        let needs = |name: &str| self.kinds.get(name).is_some_and(|weight| *weight > 0);
         self.builder == "factual" && (needs("win_probability") || needs("which_of_two"))
     }
 

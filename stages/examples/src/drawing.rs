@@ -1,7 +1,7 @@
 //! Draws the positions that examples are built of.
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use cwm_shares::Distribution;
 
@@ -37,7 +37,7 @@ impl Drawing {
         for (number, cell) in cells.iter_mut().enumerate() {
             // Each builder has draws of its own, so that two builders do not have all their positions in common.
             let purpose = format!("examples {} positions", config.builder);
-            GameStream::new(&purpose, &config.seed.to_string(), number as u64).shuffle(cell);
+            StreamRng::new(&purpose, &config.seed.to_string(), number as u64).shuffle(cell);
         }
         let there: Vec<usize> = cells.iter().map(Vec::len).collect();
         let wanted = match config.limit {

@@ -6,7 +6,7 @@ use cwm_reasoning::{GuidedLine, GuidedSearch, MATE, RandomChoices, guided_item};
 use cwm_uci::Limit;
 use shakmaty::{Chess, Move, Position};
 
-use crate::built::Reason;
+use crate::build_result::Reason;
 use crate::config::Config;
 use crate::engine::{Searcher, centipawns, in_centipawns};
 

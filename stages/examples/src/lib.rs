@@ -4,8 +4,8 @@
 //! An example depends on its position, the engine, the parameters and the seed alone: not on cores, or on the other
 //! positions that are drawn.
 
+mod build_result;
 mod builders;
-mod built;
 mod config;
 mod drawing;
 mod engine;

@@ -8,7 +8,7 @@ use cwm_questions::{Item, write_line};
 use cwm_reasoning::Example;
 use serde_json::{Value, json};
 
-use crate::built::{Reason, TreeCounts};
+use crate::build_result::{Reason, TreeCounts};
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::positions::Positions;
@@ -49,7 +49,7 @@ impl BuildSummary {
     }
 
     /// Counts a position of which nothing was built, and returns how many there are so far for this reason.
-    pub fn count_left_out(&mut self, reason: Reason) -> u64 {
+    pub fn count_dropped(&mut self, reason: Reason) -> u64 {
         let count = self.dropped.entry(reason).or_default();
         *count += 1;
         *count

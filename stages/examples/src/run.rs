@@ -3,7 +3,7 @@
 use cwm_contract::{Context, Failure};
 use cwm_reasoning::board::{BoardForm, board_text};
 
-use crate::built::{BuildResult, Reason};
+use crate::build_result::{BuildResult, Reason};
 use crate::config::Config;
 use crate::drawing::Drawing;
 use crate::output::{BuildSummary, write};
@@ -35,7 +35,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         for ((cell, place), built) in next.into_iter().zip(workers.build(&tried)?) {
             match built {
                 BuildResult::Nothing(reason) => {
-                    let count = found.count_left_out(reason);
+                    let count = found.count_dropped(reason);
                     if reason == Reason::Incomplete && count <= MOST_LOGGED {
                         let fen = board_text(&places[place].position, BoardForm::Fen);
                         context.log(format!("the engine gives fewer moves than wanted in the position `{fen}`"));

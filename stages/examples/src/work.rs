@@ -8,8 +8,8 @@ use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use serde::{Deserialize, Serialize};
 
+use crate::build_result::BuildResult;
 use crate::builders::{build, lines_at_first};
-use crate::built::BuildResult;
 use crate::config::Config;
 use crate::engine::Searcher;
 use crate::positions::Place;

@@ -1,6 +1,6 @@
 //! The output of `generate`.
 
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_contract::{Context, Failure};
 use cwm_models::checkpoint::Description;
 use cwm_questions::Item;
@@ -13,7 +13,7 @@ pub struct Output {
     writer: AnswersWriter,
     answers: u64,
     words: u64,
-    clipped: u64,
+    truncated: u64,
 }
 
 impl Output {
@@ -21,9 +21,9 @@ impl Output {
     ///
     /// # Errors
     /// An operation on the disk fails.
-    pub fn create(context: &Context, run: &Run) -> Result<Self, Failure> {
+    pub fn create(context: &Context, run: &PlayerSettings) -> Result<Self, Failure> {
         let writer = AnswersWriter::create(context.output("answers")?, run)?;
-        Ok(Output { writer, answers: 0, words: 0, clipped: 0 })
+        Ok(Output { writer, answers: 0, words: 0, truncated: 0 })
     }
 
     /// Writes the answer of this number to an item, whose prompt has so many words.
@@ -31,15 +31,15 @@ impl Output {
     /// # Errors
     /// An operation on the disk fails.
     pub fn push(&mut self, item: &Item, number: usize, prompt_words: usize, words: &[u16]) -> Result<(), Failure> {
-        let is_clipped = words.last() != Some(&END);
+        let is_truncated = words.last() != Some(&END);
         self.answers += 1;
         self.words += words.len() as u64;
-        self.clipped += u64::from(is_clipped);
+        self.truncated += u64::from(is_truncated);
         self.writer.push(Answer {
             task_id: item.task_id.clone(),
             sample: Some(number as u64),
             response: Some(text(words)),
-            finish: Some(if is_clipped { "length" } else { "stop" }.to_owned()),
+            finish: Some(if is_truncated { "length" } else { "stop" }.to_owned()),
             prompt_tokens: Some(prompt_words as u64),
             completion_tokens: Some(words.len() as u64),
             ..Answer::default()
@@ -54,20 +54,20 @@ impl Output {
         self.writer.finish()?;
         context.metric("answers", self.answers as f64);
         context.metric("words", self.words as f64);
-        context.metric("clipped", self.clipped as f64);
+        context.metric("clipped", self.truncated as f64);
         Ok(())
     }
 }
 
 /// The description of the run: the model that answers, and its settings.
-pub fn run(config: &Config, description: &Description) -> Run {
+pub fn run(config: &Config, description: &Description) -> PlayerSettings {
     let architecture = &description.architecture;
-    Run {
+    PlayerSettings {
         name: config.name.clone().unwrap_or_default(),
         player: Some("generate".to_owned()),
         model: Some(format!("{} {}", architecture.family, architecture.size)),
         max_tokens: Some(config.longest),
         temperature: Some(config.temperature),
-        ..Run::default()
+        ..PlayerSettings::default()
     }
 }

@@ -1,7 +1,7 @@
 //! The run of `generate`.
 
 use cwm_contract::{Context, Failure};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_generation::{Checkpoint, Model, sample};
 use cwm_models::{Device, device};
 use cwm_questions::{Item, UnknownTasks, read_item_files};
@@ -34,7 +34,7 @@ fn generate(context: &Context, device: &Device) -> Result<(), Failure> {
         let first = window * WINDOW;
         // An answer does not depend on how many there are to its item.
         let stream = |prompt: usize, number: usize| {
-            GameStream::new("generate", &seed, ((number as u64) << 32) | (first + prompt) as u64)
+            StreamRng::new("generate", &seed, ((number as u64) << 32) | (first + prompt) as u64)
         };
         let answers = sample(&model, &workers, prompts, config.samples as usize, &sampling, &stream)?;
         for (place, answers) in answers.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_answers::{Answer, AnswersReader, Run, is_cost};
+use cwm_answers::{Answer, AnswersReader, PlayerSettings, is_cost};
 use cwm_contract::{Context, Failure, GroupInput};
 use cwm_questions::{Judgement, PublishedVerdict};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ const BLOCK: usize = 1_024;
 /// The answers of a run.
 pub struct RunGrades {
     /// The player that answered, and its settings.
-    pub run: Run,
+    pub run: PlayerSettings,
     /// A place an item, with its answers by sample; empty where the player was not asked.
     pub grades: Vec<Vec<GradedAnswer>>,
     /// Notes about the answers for the user.
@@ -32,8 +32,8 @@ pub struct GradedAnswer {
     pub sample: u64,
     /// The judgement: its verdict, and the text that was read.
     pub judgement: Judgement,
-    /// The ruling beside the judgement, by the rules of a task or as a judge's answer.
-    pub ruling: GradedResult,
+    /// The result beside the judgement, by the rules of a task or as a judge's answer.
+    pub result: GradedResult,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the completion.
@@ -116,13 +116,13 @@ impl RunGrades {
 impl GradedAnswer {
     fn new(
         answer: &Answer,
-        (judgement, ruling): (Judgement, GradedResult),
+        (judgement, result): (Judgement, GradedResult),
         prices: Option<&BTreeMap<String, f64>>,
     ) -> Self {
         GradedAnswer {
             sample: answer.sample_number(),
             judgement,
-            ruling,
+            result,
             prompt_tokens: answer.prompt_tokens,
             completion_tokens: answer.completion_tokens,
             reasoning_tokens: answer.reasoning_tokens,

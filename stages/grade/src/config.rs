@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_answers::is_cost;
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_questions::UnknownTasks;
-use cwm_reasoning::{ClaimRule, Reading, RewardOptions, Scaling};
+use cwm_reasoning::{ClaimRule, ReadingRule, RewardOptions, Scaling};
 
 use crate::judges::Options;
 
@@ -80,7 +80,7 @@ impl Config {
     pub fn options(&self) -> Options {
         Options {
             reward: RewardOptions {
-                reading: Reading::of_name(&self.reading).unwrap_or_default(),
+                reading: ReadingRule::of_name(&self.reading).unwrap_or_default(),
                 scaling: Scaling::of_name(&self.scaling).unwrap_or_default(),
                 cut: self.cut,
             },

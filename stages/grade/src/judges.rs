@@ -34,19 +34,19 @@ pub enum GradedResult {
     ByKey,
     /// The result for a graded item.
     ByRules(Box<GradedItem>),
-    /// The opinion of a judge; none if it cannot be read.
+    /// The scores of a judge; none if they cannot be read.
     JudgeScores(Option<JudgeScores>),
 }
 
 impl GradedResult {
     /// Returns the result for an answer to a graded item; none of others.
-    pub fn ruled(&self) -> Option<&GradedItem> {
-        if let GradedResult::ByRules(ruled) = self { Some(ruled) } else { None }
+    pub fn graded_item(&self) -> Option<&GradedItem> {
+        if let GradedResult::ByRules(graded_item) = self { Some(graded_item) } else { None }
     }
 
     /// The answer of a judge; none of others, and where it cannot be read.
-    pub fn opinion(&self) -> Option<JudgeScores> {
-        if let GradedResult::JudgeScores(opinion) = self { *opinion } else { None }
+    pub fn judge_scores(&self) -> Option<JudgeScores> {
+        if let GradedResult::JudgeScores(scores) = self { *scores } else { None }
     }
 }
 
@@ -104,8 +104,8 @@ impl<'i> ItemJudge<'i> {
                 (judgement(&judged), GradedResult::ByRules(Box::new(GradedItem { judged, measures, claims })))
             }
             ItemJudge::Reader(reader) => {
-                let opinion = reader.read(response);
-                (judgement_of_opinion(opinion), GradedResult::JudgeScores(opinion))
+                let scores = reader.read(response);
+                (judgement_of_scores(scores), GradedResult::JudgeScores(scores))
             }
         }
     }
@@ -147,11 +147,11 @@ fn judgement(judged: &VerifiedAnswer) -> Judgement {
 }
 
 /// The judgement of a judge's answer: it is correct if it can be read.
-fn judgement_of_opinion(opinion: Option<JudgeScores>) -> Judgement {
+fn judgement_of_scores(scores: Option<JudgeScores>) -> Judgement {
     Judgement {
-        extracted: opinion.map(|opinion| opinion.to_string()),
-        verdict: if opinion.is_some() { PublishedVerdict::Correct } else { PublishedVerdict::FormatError },
-        sound: opinion.map(|_| true),
+        extracted: scores.map(|scores| scores.to_string()),
+        verdict: if scores.is_some() { PublishedVerdict::Correct } else { PublishedVerdict::FormatError },
+        sound: scores.map(|_| true),
         fault: None,
     }
 }

@@ -3,7 +3,7 @@
 //! - `items`: the items, and their tasks. `judges`: judges of answers to an item. `answers`: the answers of a run, each
 //!   judged. `cost`: the cost of an answer.
 //! - `resamples`: accuracies of tasks whose items are drawn anew. `counts`: sums of a run. `tallies`: both together.
-//!   `measures`: measures of answers to graded items. `opinions`: measures of runs by the answers of a judge.
+//!   `measures`: measures of answers to graded items. `judge_scores`: measures of runs by the answers of a judge.
 //!
 //! The rules of truth, and of reading an answer, are those of `cwm-questions` and `cwm-reasoning`. This crate must not
 //! depend on who answered the items, or with which settings.
@@ -13,9 +13,9 @@ mod config;
 mod cost;
 mod counts;
 mod items;
+mod judge_scores;
 mod judges;
 mod measures;
-mod opinions;
 mod output;
 mod probe;
 mod resamples;

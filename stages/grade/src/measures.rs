@@ -208,7 +208,7 @@ pub fn estimate(list: &[Addend<2>], [drawn, of_drawn]: [Vec<f64>; 2]) -> Option<
 fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
     let mut moves = BTreeMap::new();
     for answer in task.places.iter().flat_map(|place| &run.grades[*place]) {
-        if let Some(uci) = answer.ruling.ruled().and_then(legal_move) {
+        if let Some(uci) = answer.result.graded_item().and_then(legal_move) {
             *moves.entry(uci).or_default() += 1;
         }
     }
@@ -218,7 +218,7 @@ fn moves<'r>(run: &'r RunGrades, task: &Task) -> BTreeMap<&'r str, u64> {
 /// The addends of each item of the task to both sums, by its place in the task.
 fn addends(run: &RunGrades, task: &Task, measured: MeasureKind, commonest: Option<&str>) -> Vec<Addend<2>> {
     let of_item = |place: &usize| {
-        let answers = run.grades[*place].iter().filter_map(|answer| answer.ruling.ruled());
+        let answers = run.grades[*place].iter().filter_map(|answer| answer.result.graded_item());
         let parts = answers.filter_map(|answer| measured.of_answer(answer, commonest));
         parts.fold([0.0; 2], |sums, part| [sums[0] + part[0], sums[1] + part[1]])
     };

@@ -35,16 +35,16 @@ pub fn write(path: &Path, graded: &GradesDescription, items: &Items, runs: &[Run
 
 /// The grade of an answer, without names.
 fn grade(answer: &GradedAnswer) -> Grade {
-    let (judgement, ruled) = (&answer.judgement, answer.ruling.ruled());
-    let verdict = match &answer.ruling {
+    let (judgement, graded_item) = (&answer.judgement, answer.result.graded_item());
+    let verdict = match &answer.result {
         GradedResult::ByKey => judgement.verdict.name(),
-        GradedResult::ByRules(ruled) => ruled.judged.verdict.name(),
+        GradedResult::ByRules(graded_item) => graded_item.judged.verdict.name(),
         GradedResult::JudgeScores(Some(_)) => "judged",
         GradedResult::JudgeScores(None) => "judge_failed",
     };
-    let of_judge = answer.ruling.opinion().and_then(|opinion| opinion.score());
-    let measures = ruled.map(|ruled| ruled.measures).unwrap_or_default();
-    let claims = ruled.and_then(|ruled| ruled.claims);
+    let of_judge = answer.result.judge_scores().and_then(|scores| scores.score());
+    let measures = graded_item.map(|graded_item| graded_item.measures).unwrap_or_default();
+    let claims = graded_item.and_then(|graded_item| graded_item.claims);
     Grade {
         sample: answer.sample,
         extracted: judgement.extracted.clone(),
@@ -57,8 +57,8 @@ fn grade(answer: &GradedAnswer) -> Grade {
         reasoning_tokens: answer.reasoning_tokens,
         total_tokens: answer.total_tokens,
         cost: answer.cost,
-        score: ruled.and_then(|ruled| ruled.judged.score).or(of_judge),
-        reward: ruled.map(|ruled| ruled.judged.reward),
+        score: graded_item.and_then(|graded_item| graded_item.judged.score).or(of_judge),
+        reward: graded_item.map(|graded_item| graded_item.judged.reward),
         rank: measures.rank,
         win_loss: measures.win_loss,
         cp_loss: measures.cp_loss,

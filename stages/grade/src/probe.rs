@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, NOT_ASKED, Run};
+use cwm_answers::{Answer, AnswersWriter, NOT_ASKED, PlayerSettings};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_questions::{Item, UnknownTasks, read_items, write_line};
 use cwm_reasoning::{JudgeTask, JudgedOutput, judge_item};
@@ -145,7 +145,8 @@ fn graded(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         })
     };
     fs_err::write(&items, (0..COPIES).flat_map(lines).collect::<String>())?;
-    let mut writer = AnswersWriter::create(&answers, &Run { name: "two".to_owned(), ..Run::default() })?;
+    let mut writer =
+        AnswersWriter::create(&answers, &PlayerSettings { name: "two".to_owned(), ..PlayerSettings::default() })?;
     for copy in 0..COPIES {
         for (task, .., responses) in GRADED {
             for (sample, response) in (0..).zip(responses.into_iter().cycle().skip(copy).take(2)) {
@@ -171,7 +172,8 @@ fn judged(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let graded = fs_err::read(context.folder().join("graded.jsonl"))?;
     let graded = read_items(&graded[..], "graded.jsonl", UnknownTasks::Fail)?;
     let mut lines = Vec::new();
-    let mut writer = AnswersWriter::create(&answers, &Run { name: "judge".to_owned(), ..Run::default() })?;
+    let mut writer =
+        AnswersWriter::create(&answers, &PlayerSettings { name: "judge".to_owned(), ..PlayerSettings::default() })?;
     for (copy, of_copy) in graded.chunks(GRADED.len()).enumerate() {
         for (item, (task, texts)) in of_copy.iter().zip(JUDGED) {
             let about = JudgedOutput { item, run: "two", sample: 0, output: GRADED[0].3[0] };
@@ -206,7 +208,7 @@ fn line(task: &str, copy: usize, category: &str, metadata: &str, key: &str) -> S
 }
 
 fn write(path: &Path, name: &str, which: usize) -> Result<(), Failure> {
-    let run = Run { name: name.to_owned(), max_tokens: Some(100), ..Run::default() };
+    let run = PlayerSettings { name: name.to_owned(), max_tokens: Some(100), ..PlayerSettings::default() };
     let mut writer = AnswersWriter::create(path, &run)?;
     for copy in 0..COPIES {
         for (at, (task, .., answers)) in ITEMS.iter().enumerate() {

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use crate::answers::RunGrades;
 use crate::config::Config;
 use crate::items::Items;
+use crate::judge_scores;
 use crate::judges::ItemJudge;
 use crate::measures::measures;
-use crate::opinions;
 use crate::output;
 use crate::resamples::Resamples;
 use crate::tallies::tallies;
@@ -32,7 +32,7 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     context.activity("reading items");
     let items = Items::read(context, config.unknown_tasks())?;
     let judges = in_order(items.all.par_iter().map(ItemJudge::new).collect())?;
-    opinions::check(context, &judges)?;
+    judge_scores::check(context, &judges)?;
     for (odd, what) in [
         (items.with_other_keys(), "a key that does not follow from them, and count all the same"),
         (items.with_impossible_rights(), "a castling right that cannot be, which is passed over"),
@@ -60,7 +60,7 @@ fn grade(context: &Context, config: &Config) -> Result<(), Failure> {
     let resamples = Resamples::draw(context, &items, &runs, config)?;
     let mut tallies = tallies(graded, &items, &judges, &runs, &resamples)?;
     tallies.measures = measures(context, &items, &runs, config)?;
-    tallies.measures.extend(opinions::measures(context, &items, &runs, config)?);
+    tallies.measures.extend(judge_scores::measures(context, &items, &runs, config)?);
     log(context, &tallies, items.tasks.len());
     tallies.write(context.output("tallies")?)
 }

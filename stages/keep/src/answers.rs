@@ -72,7 +72,7 @@ pub struct TeacherAnswers {
 
 impl TeacherAnswers {
     /// Counts an answer that is dropped.
-    pub fn count_left_out(&mut self, reason: Reason) {
+    pub fn count_dropped(&mut self, reason: Reason) {
         *self.dropped.entry(reason).or_default() += 1;
     }
 }
@@ -101,8 +101,8 @@ pub fn read(context: &Context, config: &Config, items: &[Item]) -> Result<Teache
         })?;
         let filter = AnswerFilter { config, run: &run, grades: grades.as_ref() };
         match filter.example(&items[at], &answer)? {
-            Err(reason) => found.count_left_out(reason),
-            Ok(example) if !seen.insert((at, example.target().to_owned())) => found.count_left_out(Reason::Repeated),
+            Err(reason) => found.count_dropped(reason),
+            Ok(example) if !seen.insert((at, example.target().to_owned())) => found.count_dropped(Reason::Repeated),
             Ok(example) => found.passing.push(passing(&items[at], (at, answer.sample_number()), example)?),
         }
     }

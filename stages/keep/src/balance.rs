@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use cwm_shares::largest_remainders;
 
@@ -16,7 +16,7 @@ use crate::config::Config;
 /// # Errors
 /// The shares are no table.
 pub fn balance(config: &Config, answers: &mut TeacherAnswers) -> Result<u64, Failure> {
-    let mut stream = GameStream::new("keep", &config.seed.to_string(), 0);
+    let mut stream = StreamRng::new("keep", &config.seed.to_string(), 0);
     let not_drawn = limit(config, answers, &mut stream)?;
     let kinds: Vec<Option<&str>> = answers.passing.iter().map(|answer| answer.piece.as_deref()).collect();
     let surplus = surplus(&kinds, config.largest_piece_share, &mut stream);
@@ -26,7 +26,7 @@ pub fn balance(config: &Config, answers: &mut TeacherAnswers) -> Result<u64, Fai
 
 /// Draws `limit` answers: each range of full-move numbers has its share, at most what it has, and what is missing is
 /// drawn of the rest.
-fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream) -> Result<u64, Failure> {
+fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut StreamRng) -> Result<u64, Failure> {
     let Some(limit) = config.limit else { return Ok(0) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let shares = config.fullmove_shares().map_err(|wrong| Failure::input(format!("`fullmoves` {wrong}")))?;
@@ -52,7 +52,7 @@ fn limit(config: &Config, answers: &mut TeacherAnswers, stream: &mut GameStream)
 
 /// The answers about a kind of piece that are too many: the indices of some, drawn, so that no kind has more than
 /// `share` of the rest, and the rest is as large as possible.
-fn surplus(kinds: &[Option<&str>], share: f64, stream: &mut GameStream) -> Vec<usize> {
+fn surplus(kinds: &[Option<&str>], share: f64, stream: &mut StreamRng) -> Vec<usize> {
     let mut by_kind: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, kind) in kinds.iter().enumerate() {
         if let Some(kind) = kind {
@@ -77,7 +77,7 @@ fn remove(answers: &mut TeacherAnswers, indices: &[usize], reason: Option<Reason
     for &at in indices {
         removed[at] = true;
         if let Some(reason) = reason {
-            answers.count_left_out(reason);
+            answers.count_dropped(reason);
         }
     }
     let mut removed = removed.into_iter();
@@ -91,7 +91,7 @@ mod tests {
     fn left(counts: &[(&'static str, usize)], share: f64) -> Vec<usize> {
         let kinds: Vec<Option<&str>> =
             counts.iter().flat_map(|(kind, count)| std::iter::repeat_n(Some(*kind), *count)).chain([None]).collect();
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let surplus = surplus(&kinds, share, &mut stream);
         let removed = |kind: &str| surplus.iter().filter(|&&at| kinds[at] == Some(kind)).count();
         counts.iter().map(|(kind, count)| count - removed(kind)).collect()

@@ -1,6 +1,6 @@
 //! The probe: a few answers to items of three tasks, with rewards that pass and that do not.
 
-use cwm_answers::{Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, PlayerSettings};
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
 use cwm_reasoning::{AnswerVerdict, CATEGORY, ReasoningTask};
@@ -14,7 +14,7 @@ const ITEMS: usize = 12;
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let [items, answers, grades] =
         ["items.jsonl", "answers.parquet", "grades.parquet"].map(|name| context.folder().join(name));
-    let run = Run { name: "probe".to_owned(), ..Run::default() };
+    let run = PlayerSettings { name: "probe".to_owned(), ..PlayerSettings::default() };
     let mut item_lines = Vec::new();
     let mut answer_rows = AnswersWriter::create(&answers, &run)?;
     let runs = [(run.name.clone(), run.clone())].into();

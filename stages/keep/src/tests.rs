@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, FAILED, Grade, GradesDescription, GradesWriter, NOT_ASKED, Run};
+use cwm_answers::{Answer, AnswersWriter, FAILED, Grade, GradesDescription, GradesWriter, NOT_ASKED, PlayerSettings};
 use cwm_contract::testing::{self, Outcome, Trial};
 use cwm_contract::{Event, Value, Values};
 use cwm_questions::{AnswerType, Item, Metadata, write_line};
@@ -27,8 +27,8 @@ fn item(task: &str, number: usize, piece: &str, fullmove: usize) -> Item {
     }
 }
 
-fn run() -> Run {
-    Run { name: "teacher".to_owned(), ..Run::default() }
+fn run() -> PlayerSettings {
+    PlayerSettings { name: "teacher".to_owned(), ..PlayerSettings::default() }
 }
 
 /// An answer with its verdict and reward.

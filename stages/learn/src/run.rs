@@ -6,7 +6,7 @@ use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_models::device;
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::{Order, Sampler};
-use cwm_training::{Run, State, Task, TrainingResult, Validation, checkpoints, describe};
+use cwm_training::{Objective, State, TrainingLoop, TrainingResult, Validation, checkpoints, describe};
 use serde_json::json;
 
 use crate::config::Config;
@@ -61,7 +61,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     };
 
     let settings = hyper.settings(total_steps);
-    let mut run = Run::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
+    let mut run = TrainingLoop::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
     run.train(rows.for_network(&task.0))?;
     let TrainingResult { state, validation } = run.finish()?;
     let mut training = describe(hyper, (steps_per_epoch, total_steps), &state, validation.as_ref());

@@ -6,14 +6,14 @@ use cwm_models::heads::choice::{self, MicroBatch};
 use cwm_models::loss::Loss;
 use cwm_models::parameters::Layout;
 use cwm_models::{Architecture, ForwardPass, Network};
-use cwm_training::Task;
+use cwm_training::Objective;
 
 use crate::metrics::ChoiceMetrics;
 
 /// A network that learns to choose one of its outputs.
 pub struct ChoiceTask(pub Network);
 
-impl Task for ChoiceTask {
+impl Objective for ChoiceTask {
     type MicroBatch = MicroBatch;
     type Metrics = ChoiceMetrics;
     type Identity = Architecture;

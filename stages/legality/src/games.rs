@@ -102,7 +102,7 @@ impl<'a> Games<'a> {
             let hint = match (too_long, of_other_rules) {
                 (0, 0) => "the input `games` has no game",
                 (0, _) => "give it games of standard chess from the initial position",
-                _ => "`max_tokens` cuts games in place of leaving them out",
+                _ => "`max_tokens` cuts games in place of dropping them",
             };
             return Err(Failure::input(message).hint(hint));
         }
@@ -117,7 +117,7 @@ impl<'a> Games<'a> {
     }
 
     /// Returns the note about games that are dropped; `None` if there is none.
-    pub fn left_out_note(&self) -> Option<String> {
+    pub fn dropped_note(&self) -> Option<String> {
         let count = |reason: &str| self.dropped.get(reason).copied().unwrap_or_default();
         let (too_long, other_rules) = (count("too_long"), count("other_rules"));
         let note = format!("input `games`: {too_long} games too long and {other_rules} of other rules are dropped");

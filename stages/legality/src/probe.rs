@@ -2,7 +2,7 @@
 
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 use cwm_models::families;
 
@@ -34,7 +34,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let all = families::FAMILIES.iter().map(|family| family.name);
     for family in all.filter(|name| config.family.as_deref().is_none_or(|family| family == *name)) {
         let checkpoint = context.folder().join(family);
-        write_checkpoint(&checkpoint, Task::Moves, family, "d32/l1", 7)?;
+        write_checkpoint(&checkpoint, ModelTask::Moves, family, "d32/l1", 7)?;
         let inputs = [("checkpoint", checkpoint), ("games", games.clone()), ("train", games.clone())];
         let inputs = inputs.map(|(name, path)| (name, Label::stage(name), path));
         probed.extend(context.run(&Legality, family, &values, &inputs)?);

@@ -2,7 +2,7 @@
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_inside::{Batch, Model, Task, WeightsSource};
+use cwm_inside::{Batch, Model, ModelTask, WeightsSource};
 use cwm_inside_rows::{Legality, LegalityDescription, LegalityWriter};
 use cwm_models::device;
 use cwm_models::worker_pool::WorkerPool;
@@ -28,7 +28,7 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let model = Model::open(context.input("checkpoint")?, WeightsSource::Trained, device)?
         .with_precision(config.precision())?;
     model.check_family(config.family.as_deref())?;
-    if model.task() == Task::State {
+    if model.task() == ModelTask::State {
         let message =
             format!("{} answers with boards, and `legality` is about models that answer with moves", model.name());
         return Err(Failure::input(message).hint("`evaluate` scores models of boards"));
@@ -37,7 +37,7 @@ fn measure(context: &Context, config: &Config, device: &Device) -> Result<(), Fa
     let batch_tokens = config.batch_tokens as usize;
     let dataset = Dataset::open(context.input("games")?)?;
     let mut games = Games::new(&dataset, &model, config)?;
-    games.left_out_note().into_iter().for_each(|note| context.note(note));
+    games.dropped_note().into_iter().for_each(|note| context.note(note));
     let train = context.optional_input("train").map(Dataset::open).transpose()?;
     let seen = train.map(|train| games.seen_in(&train)).transpose()?;
     let of = LegalityDescription {

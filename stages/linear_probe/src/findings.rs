@@ -6,7 +6,7 @@ use cwm_inside::linear_probe::{Composition, Metrics, SQUARES, Target, intervals}
 use cwm_models::worker_pool::WorkerPool;
 
 use crate::config::Config;
-use crate::measure::ProbeCounts;
+use crate::measure::LinearProbeCounts;
 
 /// Writes findings about one model.
 pub struct FindingsBuilder<'a> {
@@ -22,7 +22,13 @@ pub struct FindingsBuilder<'a> {
 
 impl FindingsBuilder<'_> {
     /// The findings of a linear probe of a layer, or of the majority class: of all squares with intervals, then of each square.
-    pub fn probe(&self, method: &str, layer: Option<u32>, loss: Option<f64>, measured: &ProbeCounts) -> Vec<Finding> {
+    pub fn probe(
+        &self,
+        method: &str,
+        layer: Option<u32>,
+        loss: Option<f64>,
+        measured: &LinearProbeCounts,
+    ) -> Vec<Finding> {
         let all = measured.all();
         let intervals = intervals(&measured.games, self.config.resamples, self.config.seed, self.workers);
         let mut whole = self.named(method, layer, all.rows());

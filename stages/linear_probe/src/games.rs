@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{EnPassant, LABELS};
-use cwm_inside::{Model, Reading, Task, WantedGame, overlapping_game};
+use cwm_inside::{Model, ModelTask, TokenizedGame, WantedGame, overlapping_game};
 
 use crate::boards::Boards;
 use crate::config::{Config, SHORTEST_CUT};
@@ -47,7 +47,7 @@ impl<'a> Games<'a> {
             let message = format!("`max_tokens` is {most}, and {} reads {longest} tokens at most", model.name());
             return Err(Failure::input(message));
         }
-        if config.phase != "any" && model.task() == Task::State {
+        if config.phase != "any" && model.task() == ModelTask::State {
             let message =
                 format!("`phase` is {}, and {} reads whole moves, which have no phase", config.phase, model.name());
             return Err(Failure::input(message));
@@ -85,7 +85,7 @@ impl<'a> Games<'a> {
             return Err(if are_read {
                 failure.hint("`last: 0` looks at all tokens of each game, `phase: any` at tokens of all phases")
             } else if games.too_long > 0 {
-                failure.hint("`max_tokens` cuts long games in place of leaving them out")
+                failure.hint("`max_tokens` cuts long games in place of dropping them")
             } else {
                 failure
             });
@@ -116,7 +116,7 @@ impl<'a> Games<'a> {
     fn read(&self, game: usize) -> Result<Option<WantedGame>, Failure> {
         let id = self.dataset.get(game)?.map(|game| game.row().id.to_owned()).unwrap_or_default();
         let tokens = self.dataset.tokens(game)?.unwrap_or_default();
-        let mut reading = Reading::of(self.model.task(), tokens)
+        let mut reading = TokenizedGame::of(self.model.task(), tokens)
             .map_err(|wrong| Failure::input(format!("input `{}`, game {game} ({id}): {wrong}", self.input)))?;
         let too_long = self.model.longest().is_some_and(|longest| reading.len() > longest);
         if too_long && self.config.max_tokens.is_none() {

@@ -12,14 +12,14 @@ const CHUNK: usize = 1_024;
 
 /// Counts of one linear probe on test games.
 #[derive(Clone, Debug, Default)]
-pub struct ProbeCounts {
+pub struct LinearProbeCounts {
     /// The counts of each game.
     pub games: Vec<Counts>,
     /// The counts of each square: rows that are right, with a piece, and with a piece and right.
     pub squares: Vec<[u64; 3]>,
 }
 
-impl ProbeCounts {
+impl LinearProbeCounts {
     /// The counts of predictions [rows, 64] of rows with these classes.
     pub fn of(boards: &Boards, labels: &[u8], predictions: &Predictions) -> Self {
         let mut squares = vec![[0; 3]; SQUARES];
@@ -37,7 +37,7 @@ impl ProbeCounts {
             }
             counts
         });
-        ProbeCounts { games: games.collect(), squares }
+        LinearProbeCounts { games: games.collect(), squares }
     }
 
     /// The counts of all games.
@@ -58,7 +58,7 @@ pub fn measure(
     layers: &[(&LinearProbe, Inputs<'_>)],
     boards: &Boards,
     labels: &[u8],
-) -> Result<Vec<ProbeCounts>, Failure> {
+) -> Result<Vec<LinearProbeCounts>, Failure> {
     let chunks = boards.len().div_ceil(CHUNK);
     let mut measured = Vec::with_capacity(layers.len());
     // One layer after the other: predictions of all of them would take much memory where there are many rows.
@@ -76,7 +76,7 @@ pub fn measure(
             whole.classes.extend_from_slice(&part.classes);
             whole.losses.extend_from_slice(&part.losses);
         }
-        measured.push(ProbeCounts::of(boards, labels, &whole));
+        measured.push(LinearProbeCounts::of(boards, labels, &whole));
     }
     Ok(measured)
 }

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
-use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription};
+use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, LinearProbes, LinearProbesDescription};
 use serde_json::json;
 
 use crate::inputs::Form;
-use crate::run::{CollectedRows, ProbeRun};
-use crate::train::TrainedProbe;
+use crate::run::{CollectedRows, LinearProbeRun};
+use crate::train::TrainedLinearProbe;
 
-impl ProbeRun<'_> {
+impl LinearProbeRun<'_> {
     /// Writes the linear probes that were made on the rows of `train`.
     ///
     /// # Errors
     /// An operation on the disk fails, or an autoencoder cannot be read again.
-    pub fn write(&self, made: Vec<TrainedProbe>, forms: &[Form], train: &CollectedRows) -> Result<(), Failure> {
+    pub fn write(&self, made: Vec<TrainedLinearProbe>, forms: &[Form], train: &CollectedRows) -> Result<(), Failure> {
         let mut layers = BTreeMap::new();
         for ((site, made), form) in self.collection.sites.iter().zip(made).zip(forms) {
             let of_layer = match (form, &self.autoencoder) {
@@ -55,7 +55,7 @@ impl ProbeRun<'_> {
             ];
             training.extend(of_training.map(|(name, value)| (name.to_owned(), value)));
         }
-        let description = ProbesDescription {
+        let description = LinearProbesDescription {
             format: FORMAT,
             model: self.model.json(),
             network: self.model.weights_source().name().to_owned(),
@@ -70,6 +70,6 @@ impl ProbeRun<'_> {
             board: config.board.clone(),
             training,
         };
-        Probes { description, layers }.write(self.context.output("probes")?)
+        LinearProbes { description, layers }.write(self.context.output("probes")?)
     }
 }

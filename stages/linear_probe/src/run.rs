@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::findings::FindingsBuilder;
 use crate::games::Games;
 use crate::inputs::{Form, Inputs, root_mean_square};
-use crate::measure::{ProbeCounts, measure};
-use crate::train::{TrainedProbe, differences, train};
+use crate::measure::{LinearProbeCounts, measure};
+use crate::train::{TrainedLinearProbe, differences, train};
 
 /// Runs the stage.
 ///
@@ -25,11 +25,11 @@ use crate::train::{TrainedProbe, differences, train};
 /// An input is not what it should be, an operation on the disk fails, or the stage was cancelled.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    device::run(context, |device| ProbeRun::open(context, &config, device)?.run())
+    device::run(context, |device| LinearProbeRun::open(context, &config, device)?.run())
 }
 
 /// All that the parts of a run share.
-pub struct ProbeRun<'a> {
+pub struct LinearProbeRun<'a> {
     /// The executor.
     pub context: &'a Context,
     /// The parameters.
@@ -56,7 +56,7 @@ pub struct CollectedRows {
     boards: Boards,
 }
 
-impl<'a> ProbeRun<'a> {
+impl<'a> LinearProbeRun<'a> {
     fn open(context: &'a Context, config: &'a Config, device: &Device) -> Result<Self, Failure> {
         let model = Model::open(context.input("checkpoint")?, config.weights_source(), device)?;
         let model = model.with_precision(config.precision())?;
@@ -73,7 +73,7 @@ impl<'a> ProbeRun<'a> {
         };
         let collection = Collection { sites, normed: config.normed, batch_tokens: config.batch_tokens as usize };
         let workers = WorkerPool::new(context.cores())?;
-        Ok(ProbeRun { context, config, model, workers, collection, autoencoder })
+        Ok(LinearProbeRun { context, config, model, workers, collection, autoencoder })
     }
 
     fn run(&self) -> Result<(), Failure> {
@@ -127,7 +127,7 @@ impl<'a> ProbeRun<'a> {
     }
 
     /// A linear probe of each layer.
-    fn make(&self, train: &CollectedRows, forms: &[Form], target: Target) -> Result<Vec<TrainedProbe>, Failure> {
+    fn make(&self, train: &CollectedRows, forms: &[Form], target: Target) -> Result<Vec<TrainedLinearProbe>, Failure> {
         let labels = |row: usize, into: &mut Vec<u8>| train.boards.push_classes(target, row, into);
         let classes = target.classes().len();
         let layers = inputs(&train.rows, forms);
@@ -140,7 +140,7 @@ impl<'a> ProbeRun<'a> {
 
     fn measure(
         &self,
-        made: &[TrainedProbe],
+        made: &[TrainedLinearProbe],
         forms: &[Form],
         train: &CollectedRows,
         test: &CollectedRows,
@@ -172,13 +172,18 @@ impl<'a> ProbeRun<'a> {
         let board = majority.board();
         let rows = labels.len() / SQUARES;
         let majority = Predictions { classes: board.repeat(rows), losses: vec![0.0; rows] };
-        findings.extend(reporter.probe("majority", None, None, &ProbeCounts::of(&test.boards, &labels, &majority)));
+        findings.extend(reporter.probe(
+            "majority",
+            None,
+            None,
+            &LinearProbeCounts::of(&test.boards, &labels, &majority),
+        ));
         Ok(findings)
     }
 
     fn composition(
         &self,
-        both: &[TrainedProbe],
+        both: &[TrainedLinearProbe],
         train: &CollectedRows,
         forms: &[Form],
     ) -> Result<Vec<Finding>, Failure> {
@@ -186,7 +191,10 @@ impl<'a> ProbeRun<'a> {
         let (colour, piece) = (self.make(train, forms, Target::Colour)?, self.make(train, forms, Target::Piece)?);
         let reporter = self.reporter();
         let parts = self.collection.sites.iter().zip(both).zip(colour.iter().zip(&piece));
-        let of_layer = |((site, both), (colour, piece)): ((&usize, &TrainedProbe), (&TrainedProbe, &TrainedProbe))| {
+        let of_layer = |((site, both), (colour, piece)): (
+            (&usize, &TrainedLinearProbe),
+            (&TrainedLinearProbe, &TrainedLinearProbe),
+        )| {
             let found = compose(&colour.probe, &piece.probe, &both.probe);
             reporter.composition(*site as u32, &found)
         };

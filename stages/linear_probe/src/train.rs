@@ -20,7 +20,7 @@ const CHUNK: usize = 1_024;
 pub type Labels<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
 
 /// A linear probe, and the loss of its last epoch if it was trained.
-pub struct TrainedProbe {
+pub struct TrainedLinearProbe {
     /// The linear probe.
     pub probe: LinearProbe,
     /// Mean cross-entropy of a square over the last epoch.
@@ -40,7 +40,7 @@ pub fn train(
     layers: &[Inputs<'_>],
     labels: &Labels<'_>,
     classes: usize,
-) -> Result<Vec<TrainedProbe>, Failure> {
+) -> Result<Vec<TrainedLinearProbe>, Failure> {
     let rows = layers.first().map_or(0, |inputs| inputs.rows.len());
     let initial: Vec<LinearProbe> =
         layers.iter().map(|inputs| LinearProbe::initial(classes, inputs.width(), config.seed)).collect();
@@ -64,8 +64,8 @@ pub fn train(
         let (part, losses) = train_block(&layers[layer], labels, block, &initial[layer], config.adamw(), steps, step)?;
         Ok::<_, Failure>((part, losses[losses.len() - of_epoch..].iter().sum::<f64>()))
     });
-    let mut made: Vec<TrainedProbe> =
-        initial.into_iter().map(|probe| TrainedProbe { probe, loss: Some(0.0) }).collect();
+    let mut made: Vec<TrainedLinearProbe> =
+        initial.into_iter().map(|probe| TrainedLinearProbe { probe, loss: Some(0.0) }).collect();
     for ((layer, block), trained) in units.into_iter().zip(trained) {
         let (part, loss) = trained?;
         let made = &mut made[layer];
@@ -122,7 +122,7 @@ pub fn differences(
     layers: &[Inputs<'_>],
     labels: &Labels<'_>,
     classes: usize,
-) -> Result<Vec<TrainedProbe>, Failure> {
+) -> Result<Vec<TrainedLinearProbe>, Failure> {
     let made = workers.map(layers.len(), |layer| {
         let inputs = &layers[layer];
         let mut sums = DifferenceSums::new(classes, inputs.width());
@@ -135,7 +135,7 @@ pub fn differences(
             inputs.read(rows, &mut x);
             sums.add(&x, &of_rows);
         }
-        Ok::<_, Failure>(TrainedProbe { probe: sums.probe(), loss: None })
+        Ok::<_, Failure>(TrainedLinearProbe { probe: sums.probe(), loss: None })
     });
     made.into_iter().collect()
 }

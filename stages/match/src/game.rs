@@ -1,7 +1,7 @@
 //! One game between two players.
 
 use cwm_contract::{Context, Failure};
-use cwm_game::{DrawRules, Ending, GameStream};
+use cwm_game::{DrawRules, Ending, StreamRng};
 use cwm_matches::End;
 use shakmaty::{ByColor, Color, Move, Position};
 
@@ -38,7 +38,7 @@ pub fn play(
     opening: &[Move],
     mut sides: ByColor<&mut Side<'_>>,
     max_plies: u32,
-    random: &mut GameStream,
+    random: &mut StreamRng,
 ) -> Result<PlayedGame, Failure> {
     let mut board = Board::after(opening);
     let mut illegal_attempts = 0;

@@ -3,7 +3,7 @@
 use cwm_chess::Games;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::{PlainMove, legal};
-use cwm_game::{DrawRules, GameState, GameStream};
+use cwm_game::{DrawRules, GameState, StreamRng};
 use cwm_random::Random;
 use shakmaty::{Move, Position};
 
@@ -61,7 +61,7 @@ impl Openings {
             ))
             .hint(format!("{fewer}shorten `opening_plies`, or give more games")));
         }
-        GameStream::new("match openings", &config.seed.to_string(), 0).shuffle(&mut openings);
+        StreamRng::new("match openings", &config.seed.to_string(), 0).shuffle(&mut openings);
         openings.truncate(pairs as usize);
         Ok(Openings::Drawn(openings))
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_player::{AnswerError, PlayRules, Player};
 use cwm_random::Random;
 use cwm_search::candidates;
@@ -106,7 +106,7 @@ impl<'p> Side<'p> {
     ///
     /// # Errors
     /// The engine fails.
-    pub fn choose(&mut self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<MoveChoice, Failure> {
+    pub fn choose(&mut self, board: &Board, random: &mut StreamRng, illegal: &mut u32) -> Result<MoveChoice, Failure> {
         match self {
             Side::Random => {
                 let moves = board.position().legal_moves();
@@ -130,7 +130,7 @@ impl<'p> Side<'p> {
 }
 
 impl Model<'_> {
-    fn choose(self, board: &Board, random: &mut GameStream, illegal: &mut u32) -> Result<MoveChoice, Failure> {
+    fn choose(self, board: &Board, random: &mut StreamRng, illegal: &mut u32) -> Result<MoveChoice, Failure> {
         let state = &board.state;
         let is_excluded = |played: Move| {
             self.avoids_repetition && !played.is_zeroing() && state.times_before(&state.after(played)) >= 2
@@ -147,7 +147,7 @@ impl Model<'_> {
 }
 
 /// The move of an engine at a level. As many numbers are drawn whatever the engine reports.
-fn weakened(engine: &mut Engine, level: Level, root: &SearchRoot, random: &mut GameStream) -> Result<Move, Failure> {
+fn weakened(engine: &mut Engine, level: Level, root: &SearchRoot, random: &mut StreamRng) -> Result<Move, Failure> {
     let draws: [u32; Level::LINES as usize] = std::array::from_fn(|_| random.next());
     let answer = engine.query(root, &level.limit())?;
     let scores: Vec<Score> = answer.lines.iter().map(|line| line.score).collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_contract::{Context, Failure};
 use cwm_encoding::PlainMove;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_matches::Game;
 use cwm_models::device;
 use cwm_player::Player;
@@ -76,7 +76,7 @@ impl<'c> MatchSetup<'c> {
         let (pair, first_white) =
             if self.config.has_both_colours() { (number / 2, number.is_multiple_of(2)) } else { (number, true) };
         let opening = self.openings.of_pair(pair)?;
-        let mut random = GameStream::new("match", &seed.to_string(), number);
+        let mut random = StreamRng::new("match", &seed.to_string(), number);
         let [first_side, second_side] = sides;
         let (first_name, _) = prepare(first, first_side, &mut random)?;
         let (second_name, level) = prepare(second, second_side, &mut random)?;
@@ -111,7 +111,7 @@ impl<'c> MatchSetup<'c> {
 }
 
 /// Prepares a player for a game: its name in it, and its level, if it has one.
-fn prepare(kind: Kind, side: &mut Side<'_>, random: &mut GameStream) -> Result<(String, Option<u8>), Failure> {
+fn prepare(kind: Kind, side: &mut Side<'_>, random: &mut StreamRng) -> Result<(String, Option<u8>), Failure> {
     let Kind::Level(weakest, strongest) = kind else { return Ok((kind.to_string(), None)) };
     let level = weakest + random.below(u32::from(strongest - weakest) + 1) as u8;
     side.set_level(level)?;

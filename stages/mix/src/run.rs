@@ -3,7 +3,7 @@
 use std::io::{BufReader, BufWriter, Write};
 
 use cwm_contract::{Context, Failure, GroupInput};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_questions::write_line;
 use cwm_random::Random;
 use cwm_reasoning::{Example, Mixture, Source, mix, read_examples};
@@ -60,8 +60,8 @@ fn shuffled(input: &GroupInput, config: &Config) -> Result<Vec<Example>, Failure
     Ok(examples)
 }
 
-fn stream(purpose: &str, config: &Config) -> GameStream {
-    GameStream::new(purpose, &config.seed.to_string(), 0)
+fn stream(purpose: &str, config: &Config) -> StreamRng {
+    StreamRng::new(purpose, &config.seed.to_string(), 0)
 }
 
 /// The example, whose id has its source before it: ids are unique in one source alone.

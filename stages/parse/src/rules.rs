@@ -122,7 +122,7 @@ impl Rules {
     /// Reads one game; adds it to `parsed` if it is kept.
     pub fn read_game(&self, game: GameText<'_>, parsed: &mut ParsedBlock) -> Result<(), DroppedGame> {
         let drop = |reason, at: usize| DroppedGame { reason, offset: game.offset + at as u64, seen: None };
-        match game.broken {
+        match game.malformed {
             Some(MalformedText::UnterminatedComment) => return Err(drop(Reason::UnterminatedComment, game.text.len())),
             Some(MalformedText::TooLong) => return Err(drop(Reason::TooLong, 0)),
             None => {}

@@ -7,7 +7,7 @@ use cwm_contract::{
     Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
     ProbeOutput, Stage, Values, Work,
 };
-use cwm_game::{Ending, GameStream, Headers, pgn_text};
+use cwm_game::{Ending, Headers, StreamRng, pgn_text};
 use cwm_random::MersenneTwister;
 use rayon::prelude::*;
 use shakmaty::Move;
@@ -67,8 +67,8 @@ impl Stage for Play {
     fn work(&self, values: &Values, _inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
         // Games of one policy are of like length; each more ply of looking ahead is another kind of player.
-        let sort = format!("{} {:?} {:?}", config.policy, config.depth, config.generator);
-        Some(Work::new(sort, config.games as f64))
+        let group = format!("{} {:?} {:?}", config.policy, config.depth, config.generator);
+        Some(Work::new(group, config.games as f64))
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
@@ -87,13 +87,13 @@ impl Stage for Play {
             }
             Policy::Weighted(preference, max_plies) => write(context, games, |pool, block| {
                 side_by_side(context, pool, block, |number| {
-                    let mut stream = GameStream::new(preference.name(), seed.as_str(), number);
+                    let mut stream = StreamRng::new(preference.name(), seed.as_str(), number);
                     weighted_game(preference, &weighted::game(preference, max_plies, &mut stream), seed, number)
                 })
             }),
             Policy::UniformParallel => write(context, games, |pool, block| {
                 side_by_side(context, pool, block, |number| {
-                    let game = uniform::game(&mut GameStream::new("uniform", seed.as_str(), number));
+                    let game = uniform::game(&mut StreamRng::new("uniform", seed.as_str(), number));
                     uniform_game(&game, number)
                 })
             }),
@@ -148,7 +148,7 @@ fn side_by_side(
 }
 
 fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> WrittenGame {
-    let game = engine::play(rules, openings, &mut GameStream::new("engine", seed.as_str(), number));
+    let game = engine::play(rules, openings, &mut StreamRng::new("engine", seed.as_str(), number));
     let EngineGame { moves, players, finish, result } = game;
     let name = |rating: u32| (format!("cwm-engine-{rating}"), Some(rating));
     let headers = Headers {

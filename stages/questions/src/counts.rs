@@ -30,13 +30,13 @@ impl SourceCounts {
     }
 
     /// Counts a row that is dropped.
-    pub fn count_left_out(&mut self, reason: &'static str) {
+    pub fn count_dropped(&mut self, reason: &'static str) {
         *self.dropped.entry(reason).or_default() += 1;
     }
 
     /// Counts a row that is dropped, and names the first such rows in the log.
-    pub fn log_left_out(&mut self, reason: &'static str, place: &str, context: &Context) {
-        self.count_left_out(reason);
+    pub fn log_dropped(&mut self, reason: &'static str, place: &str, context: &Context) {
+        self.count_dropped(reason);
         match self.dropped.values().sum::<u64>() {
             ..LOGGED => context.log(format!("{place} is dropped: {reason}")),
             LOGGED => context.log(format!("{place} is dropped: {reason}; further ones are only counted")),

@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Context, Failure};
 use cwm_encoding::PlainMove;
 use cwm_evaluations::{Evaluation, Evaluations, Line, Score};
-use cwm_questions::build::{EvaluatedPosition, EvaluationReader, PositionJudgement, SkipReason, four_fields};
+use cwm_questions::build::{EvaluatedPosition, EvaluationDropReason, EvaluationReader, PositionJudgement, four_fields};
 use cwm_questions::{Band, Item};
 
 use crate::counts::SourceCounts;
@@ -18,8 +18,8 @@ const PARQUET: &[u8] = b"PAR1";
 /// Rows between two checks for cancellation.
 const STRIDE: u64 = 1 << 10;
 
-/// Positions that are read until no task needs more, or `first` with a value were read.
-struct Reading<'a> {
+/// A pass over evaluations, which are read until no task needs more, or `first` with a value were read.
+struct EvaluationPass<'a> {
     context: &'a Context,
     judgement: PositionJudgement,
     counts: SourceCounts,
@@ -39,16 +39,16 @@ pub fn read(
     wanted: &[Band],
 ) -> Result<(Vec<Item>, SourceCounts), Failure> {
     context.activity("reading evaluations");
-    let counts = SourceCounts::new(SkipReason::ALL.map(SkipReason::name));
-    let mut reading = Reading { context, judgement, counts, left: first.unwrap_or(u64::MAX) };
+    let counts = SourceCounts::new(EvaluationDropReason::ALL.map(EvaluationDropReason::name));
+    let mut pass = EvaluationPass { context, judgement, counts, left: first.unwrap_or(u64::MAX) };
     let mut text = Text::open(path)?;
     let start = text.reader.fill_buf().map_err(|error| Failure::io("read", path, error))?;
     if start.starts_with(PARQUET) {
-        reading.rows(path)?
+        pass.rows(path)?
     } else {
-        reading.lines(path, text)?
+        pass.lines(path, text)?
     }
-    let Reading { judgement, mut counts, .. } = reading;
+    let EvaluationPass { judgement, mut counts, .. } = pass;
     counts.impossible_rights = judgement.impossible_rights();
     let found: Vec<(Band, u64)> = judgement.found().collect();
     if let Some((empty, _)) = found.iter().find(|(band, found)| *found == 0 && wanted.contains(band)) {
@@ -67,19 +67,19 @@ pub fn read(
     Ok((judgement.finish(), counts))
 }
 
-impl Reading<'_> {
+impl EvaluationPass<'_> {
     /// Takes a row. Returns true if more are needed.
-    fn take(&mut self, row: Result<EvaluatedPosition, SkipReason>) -> Result<bool, Failure> {
+    fn take(&mut self, row: Result<EvaluatedPosition, EvaluationDropReason>) -> Result<bool, Failure> {
         self.counts.count_read();
-        let skipped = match row {
+        let dropped = match row {
             Ok(position) => {
                 self.left -= 1;
-                self.judgement.offer(&position)?
+                self.judgement.add_candidate(&position)?
             }
             Err(reason) => Some(reason),
         };
-        if let Some(reason) = skipped {
-            self.counts.count_left_out(reason.name());
+        if let Some(reason) = dropped {
+            self.counts.count_dropped(reason.name());
         }
         if self.counts.read().is_multiple_of(STRIDE) {
             self.context.check_cancelled()?;
@@ -114,14 +114,14 @@ impl Reading<'_> {
     }
 }
 
-fn evaluated(row: &Evaluation, nodes: Option<u64>) -> Result<EvaluatedPosition, SkipReason> {
-    let Line { score, depth, moves } = row.lines.first().ok_or(SkipReason::NothingEvaluated)?;
+fn evaluated(row: &Evaluation, nodes: Option<u64>) -> Result<EvaluatedPosition, EvaluationDropReason> {
+    let Line { score, depth, moves } = row.lines.first().ok_or(EvaluationDropReason::NothingEvaluated)?;
     let of_mover = match score {
-        None => return Err(SkipReason::NothingEvaluated),
-        Some(Score::Mate(_)) => return Err(SkipReason::Mate),
+        None => return Err(EvaluationDropReason::NothingEvaluated),
+        Some(Score::Mate(_)) => return Err(EvaluationDropReason::Mate),
         Some(Score::Centipawns(value)) => i64::from(*value),
     };
-    let fen = four_fields(&row.fen).ok_or(SkipReason::Fen)?;
+    let fen = four_fields(&row.fen).ok_or(EvaluationDropReason::Fen)?;
     let black = fen.split(' ').nth(1) == Some("b");
     let line = moves.iter().filter_map(|&packed| PlainMove::from_packed(packed)).map(|plain| plain.to_string());
     Ok(EvaluatedPosition {

@@ -31,12 +31,12 @@ pub fn read(
         counts.count_read();
         context.progress(counts.read(), Some(games.len() as u64), "games");
         if row.labels.is_some() {
-            counts.log_left_out("other_rules", &format!("game {} ({:?})", row.index, row.id), context);
+            counts.log_dropped("other_rules", &format!("game {} ({:?})", row.index, row.id), context);
             continue;
         }
-        tracking.offer(row.id, row.moves)?;
+        tracking.add_candidate(row.id, row.moves)?;
         if let Some(positions) = &mut positions {
-            offer_positions(positions, &row)?;
+            add_positions(positions, &row)?;
         }
     }
     let mut items = positions.map(Positions::finish).unwrap_or_default();
@@ -44,8 +44,8 @@ pub fn read(
     Ok((items, counts))
 }
 
-/// Offers the positions after each move of a game.
-fn offer_positions(positions: &mut Positions, game: &GameRow<'_>) -> Result<(), Failure> {
+/// Adds the positions after each move of a game.
+fn add_positions(positions: &mut Positions, game: &GameRow<'_>) -> Result<(), Failure> {
     let mut position = Chess::default();
     let mut moves = Vec::with_capacity(game.moves.len());
     for &packed in game.moves {
@@ -57,7 +57,7 @@ fn offer_positions(positions: &mut Positions, game: &GameRow<'_>) -> Result<(), 
         };
         position.play_unchecked(played);
         moves.push(plain.to_string());
-        positions.offer(&position, Origin::Game { id: game.id, moves: &moves })?;
+        positions.add_candidate(&position, Origin::Game { id: game.id, moves: &moves })?;
     }
     Ok(())
 }

@@ -99,11 +99,11 @@ fn of_run(
             return Err(wrong(&format!("with the sample {sample} twice")));
         }
         let Some(task) = ReasoningTask::of_name(&items[place].task_type) else {
-            counts.count_left_out(OTHER_TASK);
+            counts.count_dropped(OTHER_TASK);
             continue;
         };
         let Some(output) = output(&answer) else {
-            counts.count_left_out(UNANSWERED);
+            counts.count_dropped(UNANSWERED);
             continue;
         };
         let of_task = chosen.entry(task).or_default();

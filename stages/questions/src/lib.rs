@@ -1,6 +1,7 @@
 //! The stage `questions`: builds the items of the tasks that its inputs allow.
 //!
-//! - `puzzles`, `games`, `evaluations`: rows of an input, offered to the tasks. `comments`, `embeddings`: what Semantic is made of.
+//! - `puzzles`, `games`, `evaluations`: rows of an input, candidates of the tasks. `comments`, `embeddings`: what
+//!   Semantic is made of.
 //! - `reasoning`: the tasks of Reasoning, and `judges`: those about answers to them. Their items are the work of `cwm-reasoning`.
 //!   `wanted`: which tasks are built.
 //! - `counts`: what was read, dropped and found. Which rows become items, and the items, are the work of `cwm-questions`.

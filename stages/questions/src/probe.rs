@@ -1,6 +1,6 @@
 //! The probe: a few puzzles, games and evaluations of every kind, with few items a task.
 
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_chess::sample;
 use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput, Value};
 use cwm_encoding::{PlainMove, legal};
@@ -104,7 +104,8 @@ fn reasoning(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
 fn judges(context: &ProbeContext, items: &[u8]) -> Result<ProbeOutput, Failure> {
     let [path, answers] = ["reasoning.jsonl", "answers"].map(|name| context.folder().join(name));
     fs_err::write(&path, items)?;
-    let mut writer = AnswersWriter::create(&answers, &Run { name: "made".to_owned(), ..Run::default() })?;
+    let mut writer =
+        AnswersWriter::create(&answers, &PlayerSettings { name: "made".to_owned(), ..PlayerSettings::default() })?;
     for item in read_items(items, "items", UnknownTasks::Keep)? {
         let response = Some(format!("=== {} <answer>{}</answer>", item.task_id, item.correct_answer));
         writer.push(Answer { task_id: item.task_id, response, ..Answer::default() })?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_contract::{Context, Failure};
 use cwm_questions::Item;
-use cwm_questions::build::{Origin, Positions, PuzzleFault, PuzzleReader, Tactics};
+use cwm_questions::build::{Origin, Positions, PuzzleDropReason, PuzzleReader, Tactics};
 
 use crate::counts::SourceCounts;
 use crate::files::Text;
@@ -19,7 +19,7 @@ pub fn read(
     mut positions: Option<Positions>,
     mut tactics: Tactics,
 ) -> Result<(Vec<Item>, SourceCounts), Failure> {
-    let mut counts = SourceCounts::new(PuzzleFault::ALL.map(PuzzleFault::name));
+    let mut counts = SourceCounts::new(PuzzleDropReason::ALL.map(PuzzleDropReason::name));
     let file = path.display().to_string();
     for pass in [0, 1] {
         let full = |positions: &Option<Positions>, tactics: &Tactics| {
@@ -43,12 +43,12 @@ pub fn read(
                 Ok(puzzle) => {
                     counts.impossible_rights += u64::from(pass == 0 && puzzle.has_impossible_right);
                     if let (0, Some(positions)) = (pass, &mut positions) {
-                        positions.offer(&puzzle.before, Origin::Puzzle { id: &puzzle.id })?;
+                        positions.add_candidate(&puzzle.before, Origin::Puzzle { id: &puzzle.id })?;
                     }
-                    tactics.offer(pass, &puzzle)?;
+                    tactics.add_candidate(pass, &puzzle)?;
                 }
-                Err(fault) if pass == 0 => {
-                    counts.log_left_out(fault.name(), &format!("{file}, row {}", reader.row()), context);
+                Err(reason) if pass == 0 => {
+                    counts.log_dropped(reason.name(), &format!("{file}, row {}", reader.row()), context);
                 }
                 Err(_) => {}
             }

@@ -68,21 +68,21 @@ pub fn read(
         if let Some(shares) = &shares
             && shares.bucket(fullmove(&evaluation.fen)).is_none()
         {
-            counts.count_left_out(FULLMOVE);
+            counts.count_dropped(FULLMOVE);
             continue;
         }
         let wrong = |failure: Failure| Failure::input(format!("{}, row {row}: {}", path.display(), failure.message));
         let Some(values) = Values::of_evaluation(&evaluation).map_err(wrong)? else {
-            counts.log_left_out(INCOMPLETE, &format!("row {row} ({})", evaluation.fen), context);
+            counts.log_dropped(INCOMPLETE, &format!("row {row} ({})", evaluation.fen), context);
             continue;
         };
         let (position, _) = chess_of_fen(&evaluation.fen).map_err(|what| wrong(Failure::input(what)))?;
         if apart.contains(&position) {
-            counts.count_left_out(APART);
+            counts.count_dropped(APART);
             continue;
         }
         let board = four_fields(&evaluation.fen).unwrap_or_default();
-        picker.offer(&board, tasks, |task, _| {
+        picker.add_candidate(&board, tasks, |task, _| {
             let mut draws = RandomChoices::new(task.name(), config.seed, row);
             let item = build_item(task, &position, &values, &options, &mut draws);
             Ok(item.map(|item| of_game(item, &evaluation)))

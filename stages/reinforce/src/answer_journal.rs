@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ struct KeptAnswer {
     number: usize,
     task_id: String,
     text: String,
-    is_clipped: bool,
+    is_truncated: bool,
     prompt_words: u64,
     words: u64,
 }
@@ -60,7 +60,7 @@ impl AnswerJournal {
                 number: number as usize,
                 task_id: group.question.task_id.clone(),
                 text: rollout.text.clone(),
-                is_clipped: rollout.is_clipped(),
+                is_truncated: rollout.is_truncated(),
                 prompt_words: group.question.prompt.len() as u64,
                 words: rollout.words.len() as u64,
             };
@@ -74,11 +74,11 @@ impl AnswerJournal {
     /// # Errors
     /// An operation on the disk fails.
     pub fn write(&self, path: &Path, longest: u64, items: u64) -> Result<(), Failure> {
-        let run = Run {
+        let run = PlayerSettings {
             player: Some("reinforce".to_owned()),
             max_tokens: Some(longest),
             temperature: Some(1.0),
-            ..Run::default()
+            ..PlayerSettings::default()
         };
         let mut writer = AnswersWriter::create(path, &run)?;
         let reached = self.kept_of_first(items);
@@ -90,7 +90,7 @@ impl AnswerJournal {
             writer.push(Answer {
                 task_id: answer.task_id,
                 response: Some(answer.text),
-                finish: Some(if answer.is_clipped { "length" } else { "stop" }.to_owned()),
+                finish: Some(if answer.is_truncated { "length" } else { "stop" }.to_owned()),
                 prompt_tokens: Some(answer.prompt_words),
                 completion_tokens: Some(answer.words),
                 ..Answer::default()

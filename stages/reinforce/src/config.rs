@@ -3,7 +3,7 @@
 use cwm_contract::{Failure, ParameterError, Type, parameters};
 use cwm_models::Precision;
 use cwm_policy_gradient::{Objective, Surrogate};
-use cwm_reasoning::{Reading, RewardOptions, Scaling};
+use cwm_reasoning::{ReadingRule, RewardOptions, Scaling};
 use cwm_training::Settings;
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::order::Batching;
@@ -91,7 +91,7 @@ impl Config {
     /// # Errors
     /// A name is unknown.
     pub fn reward(&self) -> Result<RewardOptions, Failure> {
-        let reading = Reading::of_name(&self.reading).ok_or_else(|| unknown("reading", &self.reading))?;
+        let reading = ReadingRule::of_name(&self.reading).ok_or_else(|| unknown("reading", &self.reading))?;
         let scaling = Scaling::of_name(&self.scaling).ok_or_else(|| unknown("scaling", &self.scaling))?;
         Ok(RewardOptions { reading, scaling, cut: self.cut })
     }

@@ -34,7 +34,8 @@ pub struct Outcome {
     scores: BTreeMap<String, Mean>,
     verdicts: BTreeMap<String, u64>,
     words: Mean,
-    clipped: u64,
+    #[serde(rename = "clipped")]
+    truncated: u64,
 }
 
 impl Outcome {
@@ -49,7 +50,7 @@ impl Outcome {
             }
             *self.verdicts.entry(judgement.verdict.name().to_owned()).or_default() += 1;
             self.words.add(words.len() as f64);
-            self.clipped += u64::from(rollout.is_clipped());
+            self.truncated += u64::from(rollout.is_truncated());
         }
     }
 
@@ -66,7 +67,7 @@ impl Outcome {
             ("reward_by_task", by_task(&self.rewards)),
             ("verdicts", json!(self.verdicts)),
             ("length", number(self.words.value())),
-            ("clipped", number(self.clipped as f64 / self.words.count.max(1) as f64)),
+            ("clipped", number(self.truncated as f64 / self.words.count.max(1) as f64)),
         ]
     }
 }

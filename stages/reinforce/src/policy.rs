@@ -8,7 +8,7 @@ use cwm_models::loss::Loss;
 use cwm_models::parameters::Layout;
 use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network};
 use cwm_policy_gradient::{Surrogate, TokenTerms};
-use cwm_training::Task;
+use cwm_training::Objective;
 
 use crate::micro_batch::AnswerBatch;
 use crate::outcome::Outcome;
@@ -66,7 +66,7 @@ fn entropy(logits: &[f32]) -> f64 {
     sum.ln() - product / sum
 }
 
-impl Task for Policy {
+impl Objective for Policy {
     type MicroBatch = AnswerBatch;
     type Metrics = Outcome;
     type Identity = Architecture;

@@ -1,7 +1,7 @@
 //! Sampled answers and their rewards.
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_generation::{Model, Sampling, sample};
 use cwm_models::worker_pool::WorkerPool;
 use cwm_reasoning::{RewardOptions, VerifiedAnswer};
@@ -22,7 +22,7 @@ pub struct Rollout {
 
 impl Rollout {
     /// Returns true if it was cut.
-    pub fn is_clipped(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.words.last() != Some(&END)
     }
 }
@@ -44,8 +44,8 @@ impl Group<'_> {
 }
 
 /// The random stream of the answer with this ordinal among all that are sampled in a training.
-pub fn stream(seed: u64, ordinal: u64) -> GameStream {
-    GameStream::new("reinforce", &seed.to_string(), ordinal)
+pub fn stream(seed: u64, ordinal: u64) -> StreamRng {
+    StreamRng::new("reinforce", &seed.to_string(), ordinal)
 }
 
 /// Samples so many answers to each question, and judges them. `stream` gives the random numbers of one, by the place of its
@@ -59,7 +59,7 @@ pub fn groups<'q>(
     questions: &[&'q Question],
     (samples, sampling): (usize, &Sampling),
     reward: &RewardOptions,
-    stream: &(dyn Fn(usize, usize) -> GameStream + Sync),
+    stream: &(dyn Fn(usize, usize) -> StreamRng + Sync),
 ) -> Result<Vec<Group<'q>>, Failure> {
     let prompts: Vec<Vec<u16>> = questions.iter().map(|question| question.prompt.clone()).collect();
     let answers = sample(model, workers, &prompts, samples, sampling, stream)?;

@@ -7,7 +7,7 @@ use cwm_models::{Device, device};
 use cwm_speech::{END, PositionForm};
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::{Order, Sampler};
-use cwm_training::{Metrics, Run, State, TrainingResult, Validation, checkpoints};
+use cwm_training::{Metrics, State, TrainingLoop, TrainingResult, Validation, checkpoints};
 use serde_json::{Map, Value, json};
 
 use crate::answer_journal::AnswerJournal;
@@ -84,7 +84,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         workers: &workers,
     };
     let settings = config.settings(total_steps);
-    let mut run = Run::begin(context, &policy, settings, sampler, validation, (device, &workers), state)?;
+    let mut run = TrainingLoop::begin(context, &policy, settings, sampler, validation, (device, &workers), state)?;
     run.steps(|trainer, throughput| learner.step(trainer, throughput))?;
     let TrainingResult { state, validation } = run.finish()?;
 

@@ -32,7 +32,7 @@ impl ManualChoice {
 /// Returns the place of the chosen one among the ranked, and the reason. `cell` is its family and size, for messages.
 ///
 /// # Errors
-/// There is none: all are set aside, or what was chosen by hand is not among them.
+/// There is none: all are excluded, or what was chosen by hand is not among them.
 pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&ManualChoice>) -> Result<(usize, String), Failure> {
     let ranked = &ranking.ranked;
     match by_hand {
@@ -56,10 +56,10 @@ pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&ManualChoice>) -> 
             if let Some(place) = ranked.iter().position(|candidate| has(&candidate.parameters)) {
                 return Ok((place, format!("override: {described}")));
             }
-            let aside = ranking.excluded.iter().find(|(candidate, _)| has(&candidate.parameters));
-            Err(match aside {
+            let excluded = ranking.excluded.iter().find(|(candidate, _)| has(&candidate.parameters));
+            Err(match excluded {
                 Some((candidate, why)) => Failure::input(format!(
-                    "`overrides` takes {described} for {cell}, and {} was set aside: {why}",
+                    "`overrides` takes {described} for {cell}, and {} was excluded: {why}",
                     candidate.label
                 )),
                 None => Failure::input(format!("`overrides` takes {described} for {cell}, and no training has these"))

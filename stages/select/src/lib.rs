@@ -48,7 +48,7 @@ impl Stage for Select {
     fn outputs(&self) -> Vec<Output> {
         vec![
             Output::file("choice", Format::CHOICE, "json", "The hyper-parameters of the best one."),
-            Output::file("candidates", Format::CANDIDATES, "jsonl", "All of them: ranked, or why they were set aside."),
+            Output::file("candidates", Format::CANDIDATES, "jsonl", "All of them: ranked, or why they were excluded."),
             Output::folder("checkpoint", Format::CHECKPOINT, "The best one itself, as it was given.")
                 .when("checkpoints"),
         ]

@@ -36,8 +36,8 @@ pub fn write_candidates(path: &Path, ranking: &Ranking, chosen: Option<&(usize, 
         let why = chosen.filter(|(chosen, _)| *chosen == place).map(|(_, why)| why.as_str());
         line(candidate, Some(place + 1), why.is_some(), why)
     });
-    let aside = ranking.excluded.iter().map(|(candidate, why)| line(candidate, None, false, Some(why)));
-    write(path, ranked.chain(aside))
+    let excluded = ranking.excluded.iter().map(|(candidate, why)| line(candidate, None, false, Some(why)));
+    write(path, ranked.chain(excluded))
 }
 
 fn line(candidate: &Candidate, rank: Option<usize>, chosen: bool, why: Option<&str>) -> Value {

@@ -84,7 +84,7 @@ fn without_trainings(cell: &str, by_hand: Option<ManualChoice>) -> Result<BTreeM
     }
 }
 
-/// Writes the ranking to the log: the chosen one, the first few, and all that were set aside.
+/// Writes the ranking to the log: the chosen one, the first few, and all that were excluded.
 fn log_ranking(context: &Context, ranking: &Ranking, (chosen, why): &(usize, String)) {
     const SHOWN: usize = 20;
     for (place, candidate) in ranking.ranked.iter().enumerate() {
@@ -96,7 +96,7 @@ fn log_ranking(context: &Context, ranking: &Ranking, (chosen, why): &(usize, Str
         context.log(format!("{:>4}. {loss:.6}  {}{mark}", place + 1, candidate.label));
     }
     for (candidate, why) in &ranking.excluded {
-        context.log(format!("set aside: {} ({why})", candidate.label));
+        context.log(format!("excluded: {} ({why})", candidate.label));
     }
     if let Some(validation) = &ranking.ranked[*chosen].validation {
         context.metric("validation_loss", validation.loss);

@@ -125,12 +125,12 @@ fn what_diverged_or_is_not_finite_is_set_aside_however_low_its_loss() {
     trainings[4].1["training"]["validation"] = serde_json::Value::Null;
     let outcome = trial(folder.path(), &trainings).run(&Select).unwrap();
     assert!(choice(&outcome).contains("\"lr\":0.0001,"), "{}", choice(&outcome));
-    let aside: Vec<_> = candidates(&outcome)[1..]
+    let excluded: Vec<_> = candidates(&outcome)[1..]
         .iter()
         .map(|line| format!("{} {} {}", line["label"], line["why"], line["loss"]).replace('"', ""))
         .collect();
     assert_eq!(
-        aside,
+        excluded,
         [
             "sweep[lr=0.0003] diverged 0.2",
             "sweep[lr=0.001] validation loss is not finite nan",

@@ -8,7 +8,7 @@ use cwm_models::heads::labels;
 use cwm_training::curves::CurvesPrefix;
 use cwm_training::order::Sampler;
 use cwm_training::warm_start::{self, Recipe};
-use cwm_training::{Run, State, Task, TrainingResult, Validation, checkpoints};
+use cwm_training::{Objective, State, TrainingLoop, TrainingResult, Validation, checkpoints};
 
 use crate::data::Games;
 use crate::description::{self, Extent};
@@ -51,7 +51,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let validated_on = validation.as_ref().map(LabelValidation::digest).transpose()?;
     let validation = validation.map(|validation| Box::new(validation) as Box<dyn Validation<LabelMetrics> + '_>);
     let settings = hyper.settings(total_steps);
-    let mut run = Run::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
+    let mut run = TrainingLoop::begin(context, &task, settings, sampler, validation, (device, &workers), start)?;
     run.train(games)?;
 
     let curves = checkpoints::curves_path(context.checkpoint_dir());

@@ -7,14 +7,14 @@ use cwm_models::loss::Loss;
 use cwm_models::parameters::Layout;
 use cwm_models::{Architecture, ForwardPass, Network};
 use cwm_training::curves::number;
-use cwm_training::{Metrics, Task};
+use cwm_training::{Metrics, Objective};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A network that learns the labels.
 pub struct LabelTask(pub Network);
 
-impl Task for LabelTask {
+impl Objective for LabelTask {
     type MicroBatch = MicroBatch;
     type Metrics = LabelMetrics;
     type Identity = Architecture;

@@ -22,7 +22,7 @@ pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<W
     };
     let mut work = work::work(&config.hyper, &network, GAME.0, games, inputs.contains_key("validation"))?;
     if inputs.contains_key("state") {
-        work.sort += " from a shorter one";
+        work.group += " from a shorter one";
     }
     // Weights, both moments, the snapshot, and the best weights where there are any.
     let arrays = if config.hyper.keeps_best() { 5.0 } else { 4.0 };
@@ -87,6 +87,6 @@ mod tests {
         assert!((best.bytes["state"] - last.bytes["state"] - weights).abs() < 1.0, "{best:?} {last:?}");
         assert_eq!(best.bytes["checkpoint"], last.bytes["checkpoint"], "one of the two is given out");
         assert_eq!(of("best", false).bytes["state"], of("last", false).bytes["state"]);
-        assert_eq!((best.sort, best.units), (last.sort, last.units), "it takes no longer");
+        assert_eq!((best.group, best.units), (last.group, last.units), "it takes no longer");
     }
 }

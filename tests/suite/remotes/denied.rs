@@ -71,8 +71,8 @@ fn a_remote_that_denies_everything_is_reported_once_in_its_own_words() {
     let web = format!("[remotes.web]\nurl = 'http://127.0.0.1:{port}'\n");
     let s3 = format!("[remotes.web]\nurl = 's3://bucket/x'\nendpoint = 'http://127.0.0.1:{port}'\n");
     let cases = [
-        (web, "the remote `web`: refused by the server (403 Forbidden)"),
-        (s3, "the remote `web`: refused: the credentials are not right, or do not allow it (403 Forbidden"),
+        (web, "the remote `web`: access denied by the server (403 Forbidden)"),
+        (s3, "the remote `web`: access denied: the credentials are not right, or do not allow it (403 Forbidden"),
     ];
     for (toml, reported) in cases {
         ben.write("cwm.toml", &toml);

@@ -46,7 +46,7 @@ pub struct GameText<'a> {
     /// Its tags and moves. Lines end with LF or CRLF: a lone CR of the file is an LF here.
     pub text: &'a [u8],
     /// Set where its end was not found; its text is then only what came before.
-    pub broken: Option<MalformedText>,
+    pub malformed: Option<MalformedText>,
 }
 
 impl Block {
@@ -62,7 +62,7 @@ impl Block {
             number: self.games_before + ordinal,
             offset: self.offset + span.start as u64,
             text: &self.text[span.start..span.end],
-            broken: span.broken,
+            malformed: span.malformed,
         })
     }
 }
@@ -138,8 +138,8 @@ impl<R: BufRead> Blocks<R> {
         }
         // How much of a long game was read at once depends on what stands before it; whether it is too long must not.
         for game in &mut block.games {
-            if game.broken.is_none() && game.end - game.start > self.longest_game {
-                game.broken = Some(MalformedText::TooLong);
+            if game.malformed.is_none() && game.end - game.start > self.longest_game {
+                game.malformed = Some(MalformedText::TooLong);
             }
         }
         self.games += block.games.len() as u64;

@@ -17,7 +17,7 @@ pub struct Span {
     /// The byte after its last one.
     pub end: usize,
     /// The reason if its end could not be found.
-    pub broken: Option<MalformedText>,
+    pub malformed: Option<MalformedText>,
 }
 
 /// A reason for which a game's end could not be found. The text after it is skipped up to the next tag line after a
@@ -52,7 +52,7 @@ enum Section {
     Tags { blank_lines: u32 },
     /// In the movetext.
     Moves,
-    /// After a broken game, in search of the next.
+    /// After a malformed game, in search of the next.
     AfterBrokenGame { blank_line: bool },
 }
 
@@ -113,7 +113,7 @@ impl Scanner {
         self.end_game(text.len(), games);
     }
 
-    /// Ends the game under way, whose end is too far away, as broken.
+    /// Ends the game under way, whose end is too far away, as malformed.
     pub fn abandon_pending(&mut self, games: &mut Vec<Span>) {
         match self.state {
             State::InComment => self.abandon(MalformedText::UnterminatedComment, games),
@@ -126,14 +126,14 @@ impl Scanner {
             self.at = self.comment;
         }
         if let Some(start) = self.game.take() {
-            games.push(Span { start, end: self.at.max(start), broken: Some(why) });
+            games.push(Span { start, end: self.at.max(start), malformed: Some(why) });
         }
         self.state = State::RestOfLine(Section::AfterBrokenGame { blank_line: false });
     }
 
     fn end_game(&mut self, end: usize, games: &mut Vec<Span>) {
         if let Some(start) = self.game.take() {
-            games.push(Span { start, end, broken: None });
+            games.push(Span { start, end, malformed: None });
         }
     }
 

@@ -17,9 +17,9 @@ fn games_with(text: &[u8], block: usize, longest: usize) -> Vec<Found> {
     let mut found = Vec::new();
     while blocks.next(&mut block).unwrap() {
         found.extend(
-            block
-                .games()
-                .map(|game| (game.number, game.offset, String::from_utf8_lossy(game.text).into_owned(), game.broken)),
+            block.games().map(|game| {
+                (game.number, game.offset, String::from_utf8_lossy(game.text).into_owned(), game.malformed)
+            }),
         );
     }
     found
@@ -56,9 +56,9 @@ fn comments_and_escaped_lines_hide_what_would_end_a_game() {
 fn a_comment_without_end_costs_one_game() {
     let text = "[A \"1\"]\n\n1. e4 { oh\n\n[B \"2\"]\n\n1. d4 { also\n\n[C \"3\"]\n\n1. c4\n";
     let found = games_with(text.as_bytes(), 1 << 20, MAX_GAME_BYTES);
-    let broken: Vec<_> = found.iter().map(|game| (game.0, game.1, game.3)).collect();
+    let malformed: Vec<_> = found.iter().map(|game| (game.0, game.1, game.3)).collect();
     let open = Some(MalformedText::UnterminatedComment);
-    assert_eq!(broken, [(1, 0, open), (2, 21, open), (3, 44, None)]);
+    assert_eq!(malformed, [(1, 0, open), (2, 21, open), (3, 44, None)]);
     assert_eq!(found[2].2, "[C \"3\"]\n\n1. c4\n");
 }
 

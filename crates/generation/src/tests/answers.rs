@@ -1,6 +1,6 @@
 //! Answers of models of all families, with fresh weights.
 
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_models::parameters::Weights;
 use cwm_models::worker_pool::WorkerPool;
 use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, Tokens, device, families};
@@ -43,8 +43,8 @@ fn prompts(count: usize) -> Vec<Vec<u16>> {
     (0..count).map(|prompt| (0..1 + prompt * 5 % 9).map(|place| word(prompt, place)).collect()).collect()
 }
 
-fn stream(prompt: usize, number: usize) -> GameStream {
-    GameStream::new("test", "0", (number * 1_000 + prompt) as u64)
+fn stream(prompt: usize, number: usize) -> StreamRng {
+    StreamRng::new("test", "0", (number * 1_000 + prompt) as u64)
 }
 
 fn greedy() -> Sampling {

@@ -33,7 +33,7 @@ pub struct Measures {
     /// ‖x̂‖ / ‖x‖.
     pub norm_ratio: f64,
     /// Number of latents that were above 0 in no row.
-    pub silent: u64,
+    pub inactive_latents: u64,
 }
 
 impl ReconstructionSums {
@@ -104,7 +104,7 @@ impl ReconstructionSums {
             cosine: self.cosine / rows,
             explained_variance: if variance > 0.0 { 1.0 - self.error / variance } else { 0.0 },
             norm_ratio: self.length / rows,
-            silent: self.fired.iter().filter(|fired| !**fired).count() as u64,
+            inactive_latents: self.fired.iter().filter(|fired| !**fired).count() as u64,
         }
     }
 }

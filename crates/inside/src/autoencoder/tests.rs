@@ -72,7 +72,7 @@ fn outputs_and_measures_equal_the_independent_program() {
         (found.cosine, "cosine"),
         (found.explained_variance, "explained_variance"),
         (found.norm_ratio, "norm_ratio"),
-        (found.silent as f64, "dead"),
+        (found.inactive_latents as f64, "dead"),
     ] {
         assert_close(found, expected(name), 2e-5);
     }

@@ -5,12 +5,12 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::sample::write_checkpoint;
-use crate::{Reading, Task, WeightsSource};
+use crate::{ModelTask, TokenizedGame, WeightsSource};
 
 /// Prefixes of some games: tokens of the moves of `e2e4 d7d5 e4d5 g8f6`, cut.
-fn prefixes(task: Task) -> Vec<Vec<u16>> {
+fn prefixes(task: ModelTask) -> Vec<Vec<u16>> {
     let game = [START, (12 * 64 + 28) * 5, (51 * 64 + 35) * 5, (28 * 64 + 35) * 5, (62 * 64 + 45) * 5];
-    (2..=game.len()).map(|length| Reading::of(task, &game[..length]).unwrap().tokens).collect()
+    (2..=game.len()).map(|length| TokenizedGame::of(task, &game[..length]).unwrap().tokens).collect()
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -30,9 +30,9 @@ fn edited(model: &Model, passes: &RecordedPasses<'_>, site: usize, vector: Vec<f
 #[test]
 fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
     let folder = tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d32/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
-    let prefixes = prefixes(Task::Moves);
+    let prefixes = prefixes(ModelTask::Moves);
     let recorded = prefixes.iter().map(|tokens| RecordedGame { tokens, at: vec![1, tokens.len() - 1] });
     let recorded: Vec<RecordedGame<'_>> = recorded.collect();
     let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
@@ -52,7 +52,7 @@ fn an_edit_of_one_token_is_that_of_a_whole_pass_bit_for_bit() {
 
 #[test]
 fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
-    for (task, family) in [(Task::Moves, "gpt"), (Task::State, "transformer"), (Task::State, "slice")] {
+    for (task, family) in [(ModelTask::Moves, "gpt"), (ModelTask::State, "transformer"), (ModelTask::State, "slice")] {
         let folder = tempdir().unwrap();
         write_checkpoint(folder.path(), task, family, "d16/l2", 3).unwrap();
         let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
@@ -60,14 +60,14 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
         for prefix in &prefixes(task) {
             let recorded = [RecordedGame { tokens: prefix, at: vec![prefix.len() - 1] }];
             let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
-            let seen = &passes.seen[0][0];
+            let view = &passes.views[0][0];
             for site in 0..3 {
                 let logits = |eta: f64| {
-                    let vector = scaled(&direction, eta, seen.lengths[site]).unwrap();
+                    let vector = scaled(&direction, eta, view.lengths[site]).unwrap();
                     edited(&model, &passes, site, vector)
                 };
-                assert_eq!(bits(&logits(0.0)), bits(&seen.logits), "{family}, site {site}");
-                assert_ne!(bits(&logits(0.5)), bits(&seen.logits), "{family}, site {site}");
+                assert_eq!(bits(&logits(0.0)), bits(&view.logits), "{family}, site {site}");
+                assert_ne!(bits(&logits(0.5)), bits(&view.logits), "{family}, site {site}");
             }
         }
     }
@@ -76,9 +76,9 @@ fn an_edit_of_length_zero_is_none_bit_for_bit_and_one_of_some_length_is_not() {
 #[test]
 fn edits_together_are_edits_alone() {
     let folder = tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d16/l2", 3).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d16/l2", 3).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
-    let prefixes = prefixes(Task::Moves);
+    let prefixes = prefixes(ModelTask::Moves);
     let recorded = prefixes.iter().map(|tokens| RecordedGame { tokens, at: vec![tokens.len() - 1, tokens.len() / 2] });
     let recorded: Vec<RecordedGame<'_>> = recorded.collect();
     // Several batches.
@@ -127,7 +127,7 @@ fn a_board_direction_is_the_new_class_less_the_old_one_without_the_empty_square(
 #[test]
 fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     let folder = tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d192/l1", 3).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d192/l1", 3).unwrap();
     let (description, network, mut weights) = checkpoint::read(folder.path(), 72).unwrap();
     for (index, parameter) in network.layout().parameters().iter().enumerate() {
         let is_norm = parameter.name.contains("ln_") && parameter.name.ends_with("weight");
@@ -140,14 +140,14 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
     let rows: Vec<Vec<f32>> = weights.get(table).chunks_exact(192).map(<[f32]>::to_vec).collect();
     checkpoint::write(folder.path(), &description, &weights).unwrap();
     let model = Model::open(folder.path(), WeightsSource::Trained, &cpu()).unwrap();
-    let prefix = prefixes(Task::Moves).remove(0);
+    let prefix = prefixes(ModelTask::Moves).remove(0);
     let recorded = [RecordedGame { tokens: &prefix, at: vec![prefix.len() - 1] }];
     let passes = model.record(&workers(), 64, &[1], &recorded).unwrap();
-    let seen = &passes.seen[0][0];
+    let view = &passes.views[0][0];
     let word = 20;
-    let vector = scaled(&rows[word], 0.5, seen.lengths[0]).unwrap();
+    let vector = scaled(&rows[word], 0.5, view.lengths[0]).unwrap();
     let edited = edited(&model, &passes, 1, vector);
-    for (at, (before, after)) in seen.logits.iter().zip(&edited).enumerate() {
+    for (at, (before, after)) in view.logits.iter().zip(&edited).enumerate() {
         assert_eq!(after > before, at == word, "word {at}: {before} to {after}");
     }
 }
@@ -157,7 +157,7 @@ fn a_row_of_the_table_at_the_last_site_raises_exactly_its_word() {
 fn golden_edits_have_golden_logits() {
     let Some(golden) = crate::golden::Golden::open("gpt2-tiny.safetensors") else { return };
     let folder = tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 3).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d32/l2", 3).unwrap();
     let (mut description, ..) = checkpoint::read(folder.path(), 72).unwrap();
     for (name, value) in [("bias", "true"), ("heads", "2"), ("positions", "48")] {
         description.architecture.options.insert(name.to_owned(), value.to_owned());
@@ -175,15 +175,15 @@ fn golden_edits_have_golden_logits() {
     let prefix: Vec<u16> = golden.indices("input.tokens")[..=position].iter().map(|&token| token as u16).collect();
     let recorded = [RecordedGame { tokens: &prefix, at: vec![position] }];
     let passes = model.record(&workers(), 64, &[0, 1, 2], &recorded).unwrap();
-    let seen = &passes.seen[0][0];
+    let view = &passes.views[0][0];
     let close = |found: &[f32], expected: &[f32]| {
         found.iter().zip(expected).for_each(|(one, two)| assert!((one - two).abs() <= 5e-5, "{one} {two}"));
     };
-    let lengths: Vec<f32> = seen.lengths.iter().map(|length| *length as f32).collect();
+    let lengths: Vec<f32> = view.lengths.iter().map(|length| *length as f32).collect();
     close(&lengths, &golden.floats("edit.scale"));
     for (site, direction) in golden.floats("edit.vectors").chunks_exact(32).enumerate() {
         for (eta, name) in [(0.5, "edit.logits_eta_0.5"), (2.0, "edit.logits_eta_2")] {
-            let vector = scaled(direction, eta, seen.lengths[site]).unwrap();
+            let vector = scaled(direction, eta, view.lengths[site]).unwrap();
             let edited = edited(&model, &passes, site, vector);
             close(&edited, &golden.floats(name)[site * 72..(site + 1) * 72]);
         }

@@ -20,7 +20,7 @@ const DESCRIPTION: &str = "probes.json";
 /// The model, target and training of linear probes: `probes.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ProbesDescription {
+pub struct LinearProbesDescription {
     /// [`FORMAT`].
     pub format: u32,
     /// [`Model::json`](crate::Model::json) of the model.
@@ -72,14 +72,14 @@ impl LayerProbe {
 
 /// Linear probes of some layers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Probes {
+pub struct LinearProbes {
     /// Their model, target and training.
-    pub description: ProbesDescription,
+    pub description: LinearProbesDescription,
     /// The probe of each layer.
     pub layers: BTreeMap<usize, LayerProbe>,
 }
 
-impl Probes {
+impl LinearProbes {
     /// Writes them as a folder.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Probes {
             Failure::input(format!("the linear probes {}: {what}", folder.join(file).display()))
         };
         let text = fs_err::read(folder.join(DESCRIPTION))?;
-        let description: ProbesDescription = serde_json::from_slice(&text)
+        let description: LinearProbesDescription = serde_json::from_slice(&text)
             .map_err(|error| wrong(DESCRIPTION, format!("is no description of linear probes: {error}")))?;
         if description.format != FORMAT {
             let found = description.format;
@@ -156,7 +156,7 @@ impl Probes {
             }
             layers.insert(layer, LayerProbe { probe: probe("weight", Some(description.width))?, latent, scale });
         }
-        Ok(Probes { description, layers })
+        Ok(LinearProbes { description, layers })
     }
 }
 
@@ -164,8 +164,8 @@ impl Probes {
 mod tests {
     use super::*;
 
-    fn probes() -> Probes {
-        let description = ProbesDescription {
+    fn probes() -> LinearProbes {
+        let description = LinearProbesDescription {
             format: FORMAT,
             model: serde_json::Map::from_iter([("family".to_owned(), "gpt".into())]),
             network: "trained".to_owned(),
@@ -185,14 +185,14 @@ mod tests {
             latent: Some(LinearProbe::initial(3, 7, seed)),
             scale: 1.5,
         };
-        Probes { description, layers: [(0, layer(1)), (10, layer(2))].into() }
+        LinearProbes { description, layers: [(0, layer(1)), (10, layer(2))].into() }
     }
 
     #[test]
     fn what_is_written_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
         probes().write(folder.path()).unwrap();
-        assert_eq!(Probes::read(folder.path()).unwrap(), probes());
+        assert_eq!(LinearProbes::read(folder.path()).unwrap(), probes());
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
             let text = std::fs::read_to_string(&file).unwrap();
             assert!(text.contains(from), "{text}");
             std::fs::write(file, text.replace(from, to)).unwrap();
-            Probes::read(folder.path()).unwrap_err().message
+            LinearProbes::read(folder.path()).unwrap_err().message
         };
         let is_about = |message: String, what: &str| assert!(message.ends_with(what), "{message}");
         is_about(refused("\"format\": 1", "\"format\": 2"), "has format 2, and this build reads format 1");
@@ -217,10 +217,10 @@ mod tests {
         let mut nan = probes();
         nan.layers.get_mut(&10).unwrap().probe.weight[7] = f32::NAN;
         nan.write(folder.path()).unwrap();
-        is_about(Probes::read(folder.path()).unwrap_err().message, "`weight.10` has numbers that are not finite");
+        is_about(LinearProbes::read(folder.path()).unwrap_err().message, "`weight.10` has numbers that are not finite");
         let mut zero = probes();
         zero.layers.get_mut(&0).unwrap().scale = 0.0;
         zero.write(folder.path()).unwrap();
-        is_about(Probes::read(folder.path()).unwrap_err().message, "`scale.0` is 0, and rows are divided by it");
+        is_about(LinearProbes::read(folder.path()).unwrap_err().message, "`scale.0` is 0, and rows are divided by it");
     }
 }

@@ -15,7 +15,7 @@ mod target;
 pub use block::{BLOCK, Block};
 pub use composition::{Composition, compose};
 pub use difference::DifferenceSums;
-pub use file::{FORMAT, LayerProbe, Probes, ProbesDescription};
+pub use file::{FORMAT, LayerProbe, LinearProbes, LinearProbesDescription};
 pub use majority::Majority;
 pub use metrics::{Counts, Interval, Metrics, intervals};
 pub use target::Target;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use cwm_answers::{Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, NOT_ASKED, Run, Tallies, Tally};
+use cwm_answers::{
+    Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, NOT_ASKED, PlayerSettings, Tallies, Tally,
+};
 use tempfile::tempdir;
 
 use super::*;
@@ -34,7 +36,8 @@ fn items_are_counted_by_category() {
 fn answers_are_reported_with_their_run_and_how_they_ended() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("answers");
-    let mut writer = AnswersWriter::create(&path, &Run { name: "x".into(), ..Run::default() }).unwrap();
+    let mut writer =
+        AnswersWriter::create(&path, &PlayerSettings { name: "x".into(), ..PlayerSettings::default() }).unwrap();
     let finishes = ["stop", "stop", "failed", NOT_ASKED];
     for (number, finish) in finishes.into_iter().enumerate() {
         let is_there = finish == "stop";

@@ -96,7 +96,7 @@ pub fn contradiction(architecture: &Architecture, config: &Map<String, Value>) -
             _ => *value == ours,
         };
         if !is_same {
-            return Some(format!("says `{key}` = {value}, where this {family} has {ours}: it is another model"));
+            return Some(format!("has `{key}` = {value}, where this {family} has {ours}: it is another model"));
         }
     }
     None

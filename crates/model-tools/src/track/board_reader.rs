@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_encoding::LABELS;
-use cwm_inside::linear_probe::{LayerProbe, Probes, ProbesDescription, Target};
+use cwm_inside::linear_probe::{LayerProbe, LinearProbes, LinearProbesDescription, Target};
 
 use super::inside::InspectedModel;
 use super::position_prediction::ProbedBoard;
@@ -24,7 +24,7 @@ impl<'m> BoardReader<'m> {
     /// # Errors
     /// They cannot be read, are of another model, do not read whole boards after each ply, or have no such layer.
     pub fn open(folder: &Path, layer: Option<u64>, inside: &'m InspectedModel) -> Result<Self, Failure> {
-        let mut probes = Probes::read(folder)?;
+        let mut probes = LinearProbes::read(folder)?;
         let unusable = |what: String| Failure::input(format!("the linear probes {} {what}", folder.display()));
         check_model(&probes.description, inside).map_err(|(what, hint)| unusable(what).hint(hint))?;
         check_reading(&probes.description).map_err(|(what, hint)| unusable(what).hint(hint))?;
@@ -54,7 +54,7 @@ impl<'m> BoardReader<'m> {
 }
 
 /// Refuses linear probes of another model: what is wrong, and what to do.
-fn check_model(of: &ProbesDescription, inside: &InspectedModel) -> Result<(), (String, String)> {
+fn check_model(of: &LinearProbesDescription, inside: &InspectedModel) -> Result<(), (String, String)> {
     let model = &inside.model;
     if of.network != "trained" {
         let hint = "name those of the trained network (`network: trained`)";
@@ -68,7 +68,7 @@ fn check_model(of: &ProbesDescription, inside: &InspectedModel) -> Result<(), (S
 }
 
 /// Refuses linear probes that do not read whole boards after each ply: what is wrong, and what to do.
-fn check_reading(of: &ProbesDescription) -> Result<(), (String, String)> {
+fn check_reading(of: &LinearProbesDescription) -> Result<(), (String, String)> {
     let refused = |name: &str, found: &str, wanted: &str| {
         let hint = format!("here they must have `{name}: {wanted}`");
         Err((format!("were made with `{name}: {found}`"), hint))

@@ -27,7 +27,7 @@ pub fn follow(
     let vocabulary = network.architecture().vocabulary;
     if vocabulary < VOCABULARY {
         return Err(Failure::input(format!(
-            "{} knows {vocabulary} tokens, but the moves of chess are {VOCABULARY}",
+            "{} has a vocabulary of {vocabulary} tokens, but the moves of chess are {VOCABULARY}",
             request.model.display()
         )));
     }

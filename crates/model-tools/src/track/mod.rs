@@ -23,7 +23,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use cwm_contract::{Failure, ModelHints, TrackReport, TrackRequest};
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 
 use board_reader::BoardReader;
 use inside::InspectedModel;
@@ -70,8 +70,8 @@ fn track(
     let reader = request.probes.as_deref().map(|folder| BoardReader::open(folder, request.layer, &inside));
     let reader = reader.transpose()?;
     match inside.model.task() {
-        Task::State => boards::follow(request, reader.as_ref(), text, report),
-        Task::Moves => words::follow(&inside, request.game, reader.as_ref(), text, report),
+        ModelTask::State => boards::follow(request, reader.as_ref(), text, report),
+        ModelTask::Moves => words::follow(&inside, request.game, reader.as_ref(), text, report),
     }
 }
 

@@ -127,7 +127,10 @@ fn only<'t>(text: &str) -> Result<Source<'t>, Failure> {
     let variant =
         tags.variant.map(str::trim).filter(|variant| !STANDARD.iter().any(|it| variant.eq_ignore_ascii_case(it)));
     if let Some(variant) = variant {
-        let what = format!("this game was played by the rules of {}, but models know those of chess", shown(variant));
+        let what = format!(
+            "this game was played by the rules of {}, but models are trained on those of chess",
+            shown(variant)
+        );
         return Err(Failure::input(what));
     }
     if tags.fen.is_some() || tags.set_up == Some("1") {

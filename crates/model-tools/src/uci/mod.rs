@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use cwm_contract::{Failure, UciRequest};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_models::device;
 use cwm_player::{GamePrefix, PlayRules, Player};
 use shakmaty::fen::Fen;
@@ -31,7 +31,7 @@ pub fn serve(request: &UciRequest, input: &mut dyn BufRead, report: &mut Report<
             rules: PlayRules { attempts, temperature: None },
             game: Ok(GamePrefix::default()),
             random: random(),
-            held: None,
+            pending_best_move: None,
         };
         let mut line = Vec::new();
         while input.read_until(b'\n', &mut line)? > 0 {
@@ -45,8 +45,8 @@ pub fn serve(request: &UciRequest, input: &mut dyn BufRead, report: &mut Report<
 }
 
 /// The numbers of a game: the same commands have the same answers.
-fn random() -> GameStream {
-    GameStream::new("uci", "0", 0)
+fn random() -> StreamRng {
+    StreamRng::new("uci", "0", 0)
 }
 
 /// The game of a command `position`, or why there is none.
@@ -70,9 +70,9 @@ struct Engine {
     rules: PlayRules,
     /// The game of the last `position`; or why there is none.
     game: Result<GamePrefix, String>,
-    random: GameStream,
+    random: StreamRng,
     /// The answer to a search that ends with `stop` or `ponderhit` alone.
-    held: Option<UciMessage>,
+    pending_best_move: Option<UciMessage>,
 }
 
 impl Engine {
@@ -111,14 +111,14 @@ impl Engine {
                 let best_move = self.choose(&searched, report)?;
                 let best = UciMessage::BestMove { best_move, ponder: None };
                 if words.any(|word| ["infinite", "ponder"].contains(&word)) {
-                    self.held = Some(best);
+                    self.pending_best_move = Some(best);
                 } else {
-                    self.held = None;
+                    self.pending_best_move = None;
                     report(&best.to_string())?;
                 }
             }
             (Some("stop" | "ponderhit"), _) => {
-                if let Some(best) = self.held.take() {
+                if let Some(best) = self.pending_best_move.take() {
                     report(&best.to_string())?;
                 }
             }

@@ -45,9 +45,9 @@ impl fmt::Display for PositionId {
     }
 }
 
-/// The reason why a line is skipped.
+/// The reason why a line is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SkipReason {
+pub enum EvaluationDropReason {
     /// It is no JSON object with a FEN.
     Unreadable,
     /// It is longer than 16 MiB.
@@ -64,28 +64,28 @@ pub enum SkipReason {
     Fen,
 }
 
-impl SkipReason {
+impl EvaluationDropReason {
     /// All of them.
-    pub const ALL: [SkipReason; 7] = [
-        SkipReason::TooLong,
-        SkipReason::Unreadable,
-        SkipReason::NothingEvaluated,
-        SkipReason::Mate,
-        SkipReason::Duplicate,
-        SkipReason::NoBand,
-        SkipReason::Fen,
+    pub const ALL: [EvaluationDropReason; 7] = [
+        EvaluationDropReason::TooLong,
+        EvaluationDropReason::Unreadable,
+        EvaluationDropReason::NothingEvaluated,
+        EvaluationDropReason::Mate,
+        EvaluationDropReason::Duplicate,
+        EvaluationDropReason::NoBand,
+        EvaluationDropReason::Fen,
     ];
 
     /// The name in counts.
     pub fn name(self) -> &'static str {
         match self {
-            SkipReason::Unreadable => "unreadable",
-            SkipReason::TooLong => "too_long",
-            SkipReason::NothingEvaluated => "nothing_evaluated",
-            SkipReason::Mate => "mate",
-            SkipReason::Fen => "fen",
-            SkipReason::Duplicate => "seen",
-            SkipReason::NoBand => "no_band",
+            EvaluationDropReason::Unreadable => "unreadable",
+            EvaluationDropReason::TooLong => "too_long",
+            EvaluationDropReason::NothingEvaluated => "nothing_evaluated",
+            EvaluationDropReason::Mate => "mate",
+            EvaluationDropReason::Fen => "fen",
+            EvaluationDropReason::Duplicate => "seen",
+            EvaluationDropReason::NoBand => "no_band",
         }
     }
 }
@@ -137,15 +137,15 @@ impl<R: BufRead> EvaluationReader<R> {
         self.is_truncated
     }
 
-    /// Reads the next line: its position, or the reason why it is skipped; none after the last.
+    /// Reads the next line: its position, or the reason why it is dropped; none after the last.
     ///
     /// # Errors
     ///
     /// The file cannot be read on.
-    pub fn read(&mut self) -> Result<Option<Result<EvaluatedPosition, SkipReason>>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Result<EvaluatedPosition, EvaluationDropReason>>, Failure> {
         match self.read_line() {
             Ok(0) => Ok(None),
-            Ok(TOO_LONG..) => Ok(Some(Err(SkipReason::TooLong))),
+            Ok(TOO_LONG..) => Ok(Some(Err(EvaluationDropReason::TooLong))),
             Ok(_) => Ok(Some(evaluated(&self.line))),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                 self.is_truncated = true;
@@ -166,17 +166,17 @@ impl<R: BufRead> EvaluationReader<R> {
     }
 }
 
-fn evaluated(line: &[u8]) -> Result<EvaluatedPosition, SkipReason> {
-    let Line { fen, evals } = serde_json::from_slice(line).map_err(|_| SkipReason::Unreadable)?;
+fn evaluated(line: &[u8]) -> Result<EvaluatedPosition, EvaluationDropReason> {
+    let Line { fen, evals } = serde_json::from_slice(line).map_err(|_| EvaluationDropReason::Unreadable)?;
     // `max_by_key` takes the last of equals.
     let deepest = evals.into_iter().flatten().rev().max_by_key(|search| search.depth);
-    let Some(Search { depth, knodes, pvs }) = deepest else { return Err(SkipReason::NothingEvaluated) };
-    let best = pvs.into_iter().flatten().next().ok_or(SkipReason::NothingEvaluated)?;
+    let Some(Search { depth, knodes, pvs }) = deepest else { return Err(EvaluationDropReason::NothingEvaluated) };
+    let best = pvs.into_iter().flatten().next().ok_or(EvaluationDropReason::NothingEvaluated)?;
     match best {
-        Variation { mate: Some(_), .. } => Err(SkipReason::Mate),
-        Variation { cp: None, .. } => Err(SkipReason::NothingEvaluated),
+        Variation { mate: Some(_), .. } => Err(EvaluationDropReason::Mate),
+        Variation { cp: None, .. } => Err(EvaluationDropReason::NothingEvaluated),
         Variation { cp: Some(centipawns), line, .. } => {
-            let fen = four_fields(&fen).ok_or(SkipReason::Fen)?;
+            let fen = four_fields(&fen).ok_or(EvaluationDropReason::Fen)?;
             Ok(EvaluatedPosition { fen, centipawns, depth, knodes, line: line.unwrap_or_default().into_owned() })
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cwm_contract::Failure;
 
 use super::draft::{blank, finish};
-use super::evaluations::{EvaluatedPosition, PositionId, SkipReason};
+use super::evaluations::{EvaluatedPosition, EvaluationDropReason, PositionId};
 use super::picker::{Order, Picker, TaskCount};
 use crate::item::Item;
 use crate::truth::{Keys, chess_of_fen};
@@ -22,7 +22,7 @@ pub struct PositionJudgement {
     keys: Keys,
     picker: Picker,
     seen: HashSet<PositionId>,
-    /// Positions of each band that were offered.
+    /// Candidates of each band.
     found: [u64; 5],
     impossible_rights: u64,
 }
@@ -51,23 +51,25 @@ impl PositionJudgement {
         self.picker.is_full()
     }
 
-    /// Offers a position. Returns the reason if it is skipped.
+    /// Adds a position as a candidate. Returns the reason if it is dropped.
     ///
     /// # Errors
     ///
     /// A mistake of ours: a key cannot be computed of an item that was made here.
-    pub fn offer(&mut self, position: &EvaluatedPosition) -> Result<Option<SkipReason>, Failure> {
+    pub fn add_candidate(&mut self, position: &EvaluatedPosition) -> Result<Option<EvaluationDropReason>, Failure> {
         let id = position.id();
         if !self.seen.insert(id) {
-            return Ok(Some(SkipReason::Duplicate));
+            return Ok(Some(EvaluationDropReason::Duplicate));
         }
-        let Some(band) = band_of(position.centipawns) else { return Ok(Some(SkipReason::NoBand)) };
-        let Ok((_, has_impossible_right)) = chess_of_fen(&position.fen) else { return Ok(Some(SkipReason::Fen)) };
+        let Some(band) = band_of(position.centipawns) else { return Ok(Some(EvaluationDropReason::NoBand)) };
+        let Ok((_, has_impossible_right)) = chess_of_fen(&position.fen) else {
+            return Ok(Some(EvaluationDropReason::Fen));
+        };
         self.impossible_rights += u64::from(has_impossible_right);
         self.found[band as usize] += 1;
         let id = id.to_string();
         let make = |task, _: &mut _| make(task, band, &id, position, self.keys);
-        self.picker.offer(&id, &[Task::Judgement(band)], make)?;
+        self.picker.add_candidate(&id, &[Task::Judgement(band)], make)?;
         Ok(None)
     }
 

@@ -15,11 +15,11 @@ mod semantic;
 mod tactics;
 mod tracking;
 
-pub use evaluations::{EvaluatedPosition, EvaluationReader, PositionId, SkipReason, four_fields};
+pub use evaluations::{EvaluatedPosition, EvaluationDropReason, EvaluationReader, PositionId, four_fields};
 pub use judgement::PositionJudgement;
 pub use picker::{Order, Picker, TaskCount};
 pub use positions::{Origin, Positions};
-pub use puzzles::{Puzzle, PuzzleFault, PuzzleReader};
+pub use puzzles::{Puzzle, PuzzleDropReason, PuzzleReader};
 pub use semantic::semantic;
 pub use tactics::Tactics;
 pub use tracking::StateTracking;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 
 use crate::Task;
@@ -48,7 +48,7 @@ pub struct Picker<T = Task> {
 
 struct Slot<T> {
     count: TaskCount<T>,
-    keys: GameStream,
+    keys: StreamRng,
     /// The key of the current row.
     key: u64,
     /// By key and row.
@@ -78,7 +78,7 @@ impl<T: Copy + PartialEq + Display> Picker<T> {
     pub fn new(order: Order, seed: i128, tasks: &[TaskCount<T>]) -> Self {
         let seed = seed.to_string();
         let slot = |&count: &TaskCount<T>| Slot {
-            keys: GameStream::new(&format!("questions {} rows", count.task), &seed, 0),
+            keys: StreamRng::new(&format!("questions {} rows", count.task), &seed, 0),
             key: 0,
             chosen: BTreeMap::new(),
             count,
@@ -94,17 +94,17 @@ impl<T: Copy + PartialEq + Display> Picker<T> {
         }
     }
 
-    /// Offers the next row to `tasks`, in this order of preference: `make` gives the item of a task, if the row has one, with draws
-    /// of its own.
+    /// Adds the next row as a candidate of `tasks`, in this order of preference: `make` gives the item of a task, if
+    /// the row has one, with draws of its own.
     ///
     /// # Errors
     ///
     /// `make` fails.
-    pub fn offer(
+    pub fn add_candidate(
         &mut self,
         id: &str,
         tasks: &[T],
-        mut make: impl FnMut(T, &mut GameStream) -> Result<Option<Item>, Failure>,
+        mut make: impl FnMut(T, &mut StreamRng) -> Result<Option<Item>, Failure>,
     ) -> Result<(), Failure> {
         let row = self.rows;
         self.rows += 1;
@@ -128,7 +128,7 @@ impl<T: Copy + PartialEq + Display> Picker<T> {
                 break;
             }
             let slot = &mut self.slots[at];
-            let mut draws = GameStream::new(&format!("questions {} draws", slot.count.task), &self.seed, row);
+            let mut draws = StreamRng::new(&format!("questions {} draws", slot.count.task), &self.seed, row);
             let Some(item) = make(slot.count.task, &mut draws)? else { continue };
             if slot.accepts() {
                 self.ids.insert(id.to_owned());

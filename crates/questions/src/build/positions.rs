@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use shakmaty::{Chess, Square};
 
@@ -75,17 +75,17 @@ impl Positions {
         self.families.iter().all(Picker::is_full)
     }
 
-    /// Offers a position.
+    /// Adds a position as a candidate.
     ///
     /// # Errors
     ///
     /// Never.
-    pub fn offer(&mut self, position: &Chess, origin: Origin<'_>) -> Result<(), Failure> {
+    pub fn add_candidate(&mut self, position: &Chess, origin: Origin<'_>) -> Result<(), Failure> {
         let row = origin.row();
         // Of a row that no task would take, no moves are needed.
         let position = LazyCell::new(|| Position::of_chess(position));
         for (family, tasks) in self.families.iter_mut().zip([&STRUCTURAL[..], &MOTIFS]) {
-            family.offer(&row, tasks, |task, draws| Ok(make(task, &position, origin, self.keys, draws)))?;
+            family.add_candidate(&row, tasks, |task, draws| Ok(make(task, &position, origin, self.keys, draws)))?;
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ fn weight(task: Task) -> u64 {
     }
 }
 
-fn make(task: Task, position: &Position, origin: Origin<'_>, keys: Keys, draws: &mut GameStream) -> Option<Item> {
+fn make(task: Task, position: &Position, origin: Origin<'_>, keys: Keys, draws: &mut StreamRng) -> Option<Item> {
     let squares: Vec<Square> = match task {
         Task::LegalMovePiece => {
             let mut origins: Vec<Square> = position.moves().iter().filter_map(|played| played.from()).collect();

@@ -31,9 +31,9 @@ pub struct Puzzle {
     pub has_impossible_right: bool,
 }
 
-/// The reason why a row is left out.
+/// The reason why a row is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PuzzleFault {
+pub enum PuzzleDropReason {
     /// It has fewer columns than the header, as a cut last row.
     Truncated,
     /// A number is none, or a text is not UTF-8.
@@ -46,24 +46,24 @@ pub enum PuzzleFault {
     IllegalMove,
 }
 
-impl PuzzleFault {
+impl PuzzleDropReason {
     /// All of them.
-    pub const ALL: [PuzzleFault; 5] = [
-        PuzzleFault::Truncated,
-        PuzzleFault::Unreadable,
-        PuzzleFault::Fen,
-        PuzzleFault::NoSolution,
-        PuzzleFault::IllegalMove,
+    pub const ALL: [PuzzleDropReason; 5] = [
+        PuzzleDropReason::Truncated,
+        PuzzleDropReason::Unreadable,
+        PuzzleDropReason::Fen,
+        PuzzleDropReason::NoSolution,
+        PuzzleDropReason::IllegalMove,
     ];
 
     /// The name in counts.
     pub fn name(self) -> &'static str {
         match self {
-            PuzzleFault::Truncated => "cut",
-            PuzzleFault::Unreadable => "unreadable",
-            PuzzleFault::Fen => "fen",
-            PuzzleFault::NoSolution => "no_solution",
-            PuzzleFault::IllegalMove => "illegal_move",
+            PuzzleDropReason::Truncated => "cut",
+            PuzzleDropReason::Unreadable => "unreadable",
+            PuzzleDropReason::Fen => "fen",
+            PuzzleDropReason::NoSolution => "no_solution",
+            PuzzleDropReason::IllegalMove => "illegal_move",
         }
     }
 }
@@ -108,12 +108,12 @@ impl<R: Read> PuzzleReader<R> {
         })
     }
 
-    /// Reads the next row: a puzzle, or the reason why it is left out; none after the last.
+    /// Reads the next row: a puzzle, or the reason why it is dropped; none after the last.
     ///
     /// # Errors
     ///
     /// The file cannot be read on.
-    pub fn read(&mut self) -> Result<Option<Result<Puzzle, PuzzleFault>>, Failure> {
+    pub fn read(&mut self) -> Result<Option<Result<Puzzle, PuzzleDropReason>>, Failure> {
         let read = self.csv.read_record(&mut self.record);
         self.rows += 1;
         match read {
@@ -125,7 +125,9 @@ impl<R: Read> PuzzleReader<R> {
                 Err(Failure::input(message).hint("close the quote: a puzzle is one line"))
             }
             Ok(true) => Ok(Some(self.puzzle())),
-            Err(error) if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) => Ok(Some(Err(PuzzleFault::Unreadable))),
+            Err(error) if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) => {
+                Ok(Some(Err(PuzzleDropReason::Unreadable)))
+            }
             Err(error) => Err(Failure::input(format!("{}: cannot be read on: {error}", self.file))),
         }
     }
@@ -135,18 +137,18 @@ impl<R: Read> PuzzleReader<R> {
         self.rows
     }
 
-    fn puzzle(&self) -> Result<Puzzle, PuzzleFault> {
+    fn puzzle(&self) -> Result<Puzzle, PuzzleDropReason> {
         if self.record.len() < self.width {
-            return Err(PuzzleFault::Truncated);
+            return Err(PuzzleDropReason::Truncated);
         }
         let [id, fen, moves, rating, rating_deviation, popularity, themes] =
             self.columns.map(|column| self.record.get(column).unwrap_or_default());
-        let number = |text: &str| text.trim().parse::<i64>().map_err(|_| PuzzleFault::Unreadable);
+        let number = |text: &str| text.trim().parse::<i64>().map_err(|_| PuzzleDropReason::Unreadable);
         let (rating, rating_deviation, popularity) = (number(rating)?, number(rating_deviation)?, number(popularity)?);
-        let (before, has_impossible_right) = chess_of_fen(fen.trim()).map_err(|_| PuzzleFault::Fen)?;
+        let (before, has_impossible_right) = chess_of_fen(fen.trim()).map_err(|_| PuzzleDropReason::Fen)?;
         let words: Vec<&str> = moves.split_ascii_whitespace().collect();
         if words.len() < 2 {
-            return Err(PuzzleFault::NoSolution);
+            return Err(PuzzleDropReason::NoSolution);
         }
         let after = play(&before, &words[..1])?;
         play(&after, &words[1..])?;
@@ -165,10 +167,10 @@ impl<R: Read> PuzzleReader<R> {
 }
 
 /// The position after moves.
-fn play(from: &Chess, moves: &[&str]) -> Result<Chess, PuzzleFault> {
+fn play(from: &Chess, moves: &[&str]) -> Result<Chess, PuzzleDropReason> {
     let mut position = from.clone();
     for word in moves {
-        position.play_unchecked(played(&position, word).ok_or(PuzzleFault::IllegalMove)?);
+        position.play_unchecked(played(&position, word).ok_or(PuzzleDropReason::IllegalMove)?);
     }
     Ok(position)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cwm_contract::Failure;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 
 use super::draft::blank;
@@ -50,7 +50,7 @@ pub fn semantic(
             source.lexical = Some(LexicalIndex::new(comments.iter().map(|comment| comment.cleaned.as_str())));
         }
         for at in 0..count {
-            let mut draws = GameStream::new(&format!("questions {task} options"), &seed.to_string(), at as u64);
+            let mut draws = StreamRng::new(&format!("questions {task} options"), &seed.to_string(), at as u64);
             items.push(source.item(task, kind, at, &mut draws));
         }
     }
@@ -66,7 +66,7 @@ struct Source<'c> {
 
 impl Source<'_> {
     /// The item about a comment, without its question.
-    fn item(&self, task: Task, kind: Distractors, gold: usize, draws: &mut GameStream) -> Item {
+    fn item(&self, task: Task, kind: Distractors, gold: usize, draws: &mut StreamRng) -> Item {
         let comment = &self.comments[gold];
         let mut options = vec![comment.cleaned.as_str()];
         let mut candidates = self.preferred(kind, gold, draws);
@@ -101,7 +101,7 @@ impl Source<'_> {
     }
 
     /// The comments that a task prefers as other options, the most preferred first.
-    fn preferred(&self, kind: Distractors, gold: usize, draws: &mut GameStream) -> Vec<usize> {
+    fn preferred(&self, kind: Distractors, gold: usize, draws: &mut StreamRng) -> Vec<usize> {
         let own = &self.comments[gold];
         match kind {
             Distractors::EasyRandom => Vec::new(),
@@ -127,7 +127,7 @@ impl Source<'_> {
     }
 
     /// The other comments that `fits`, shuffled.
-    fn shuffled(&self, gold: usize, draws: &mut GameStream, fits: impl Fn(&Comment) -> bool) -> Vec<usize> {
+    fn shuffled(&self, gold: usize, draws: &mut StreamRng, fits: impl Fn(&Comment) -> bool) -> Vec<usize> {
         let others = self.comments.iter().enumerate().filter(|(at, other)| *at != gold && fits(other));
         let mut found: Vec<usize> = others.map(|(at, _)| at).collect();
         draws.shuffle(&mut found);

@@ -55,12 +55,12 @@ impl Tactics {
         }
     }
 
-    /// Offers a puzzle in a pass, 0 or 1.
+    /// Adds a puzzle as a candidate in a pass, 0 or 1.
     ///
     /// # Errors
     ///
     /// A mistake of ours: a key cannot be computed of an item that was made here.
-    pub fn offer(&mut self, pass: usize, puzzle: &Puzzle) -> Result<(), Failure> {
+    pub fn add_candidate(&mut self, pass: usize, puzzle: &Puzzle) -> Result<(), Failure> {
         let passes = puzzle.rating_deviation <= MAX_DEVIATION
             && puzzle.popularity >= MIN_POPULARITY
             && puzzle.moves.len() <= MAX_MOVES;
@@ -76,7 +76,7 @@ impl Tactics {
             (_, Some(themes)) => themes,
             (_, None) => return Ok(()),
         };
-        picker.offer(&puzzle.id, &tasks, |task, _| make(task, puzzle))
+        picker.add_candidate(&puzzle.id, &tasks, |task, _| make(task, puzzle))
     }
 
     /// The items, without their questions: those by level before those by theme.

@@ -2,7 +2,7 @@
 
 use cwm_contract::Failure;
 use cwm_encoding::PlainMove;
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_random::Random;
 use shakmaty::Chess;
 use shakmaty::san::SanPlus;
@@ -38,14 +38,14 @@ impl StateTracking {
         self.picker.is_full()
     }
 
-    /// Offers a game: its id and its moves, packed.
+    /// Adds a game as a candidate: its id and its moves, packed.
     ///
     /// # Errors
     ///
     /// A move of it is not legal.
-    pub fn offer(&mut self, id: &str, moves: &[u16]) -> Result<(), Failure> {
-        let make = |task, draws: &mut GameStream| make(task, id, moves, self.keys, draws);
-        self.picker.offer(id, &TASKS.map(|(task, _)| task), make)
+    pub fn add_candidate(&mut self, id: &str, moves: &[u16]) -> Result<(), Failure> {
+        let make = |task, draws: &mut StreamRng| make(task, id, moves, self.keys, draws);
+        self.picker.add_candidate(id, &TASKS.map(|(task, _)| task), make)
     }
 
     /// The items, without their questions, task after task.
@@ -54,7 +54,7 @@ impl StateTracking {
     }
 }
 
-fn make(task: Task, id: &str, moves: &[u16], keys: Keys, draws: &mut GameStream) -> Result<Option<Item>, Failure> {
+fn make(task: Task, id: &str, moves: &[u16], keys: Keys, draws: &mut StreamRng) -> Result<Option<Item>, Failure> {
     let Some((_, plies)) = TASKS.iter().find(|(of, _)| *of == task) else { return Ok(None) };
     let length = plies.start() + draws.below(plies.clone().count() as u32) as usize;
     let (Some(before), Some(followed)) = (moves.get(..START), moves.get(START..START + length)) else {

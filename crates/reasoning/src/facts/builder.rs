@@ -9,18 +9,18 @@ use crate::draws::RandomChoices;
 use crate::example::Example;
 use crate::values::Values;
 
-/// An example of 4, 5 or 6 questions about a position, drawn without replacement from a pot with so many `tickets` of each kind
-/// (such as [`FactKind::PUBLISHED`]), no question twice. Two of the kinds need `values`. None if the position has too few
-/// questions.
+/// An example of 4, 5 or 6 questions about a position, drawn without replacement from as many of each kind as its
+/// weight (such as [`FactKind::PUBLISHED`]), no question twice. Two of the kinds need `values`. None if the position
+/// has too few questions.
 pub fn factual(
     position: &Chess,
     values: Option<&Values>,
     form: BoardForm,
-    tickets: &[(FactKind, usize)],
+    weights: &[(FactKind, usize)],
     draws: &mut RandomChoices,
 ) -> Option<Example> {
     let wanted = draws.between(4, 6) as usize;
-    let drawn = questions(&Facts::of(position, values), wanted, tickets, draws)?;
+    let drawn = questions(&Facts::of(position, values), wanted, weights, draws)?;
     let (questions, answers): (Vec<String>, Vec<String>) =
         drawn.into_iter().map(|one| (one.question, one.answer)).unzip();
     let mut example = direct("factual", position, form, &questions, &answers.join(" "));
@@ -35,20 +35,20 @@ pub(super) struct Question {
     pub(super) answer: String,
 }
 
-/// Draws the questions of an example. A kind leaves the pot when it has no question, or as many as it may; a ticket
+/// Draws the questions of an example. A kind leaves the pool when it has no question, or as many as it may; a draw
 /// that repeats a question is spent.
 pub(super) fn questions(
     facts: &Facts,
     wanted: usize,
-    tickets: &[(FactKind, usize)],
+    weights: &[(FactKind, usize)],
     draws: &mut RandomChoices,
 ) -> Option<Vec<Question>> {
-    let mut pot: Vec<FactKind> =
-        tickets.iter().flat_map(|(kind, tickets)| std::iter::repeat_n(*kind, *tickets)).collect();
-    draws.shuffle(&mut pot);
+    let mut pool: Vec<FactKind> =
+        weights.iter().flat_map(|(kind, weight)| std::iter::repeat_n(*kind, *weight)).collect();
+    draws.shuffle(&mut pool);
     let mut drawn: Vec<Question> = Vec::with_capacity(wanted);
     let mut failed: Vec<FactKind> = Vec::new();
-    for kind in pot {
+    for kind in pool {
         if drawn.len() == wanted {
             break;
         }

@@ -40,7 +40,7 @@ impl FactKind {
         FactKind::WhichOfTwo,
     ];
 
-    /// The kinds that are drawn from in the published data, each with its tickets.
+    /// The kinds that are drawn from in the published data, each with its weight.
     pub const PUBLISHED: [(FactKind, usize); 6] = [
         (FactKind::Check, 2),
         (FactKind::Legal, 5),

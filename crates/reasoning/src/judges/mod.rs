@@ -1,15 +1,15 @@
 //! Tasks in which a language model judges another one's output: the quality of its thinking, its strategies, and its
 //! claims.
 //!
-//! - `item`: an item about an output. `opinion`: reads a judge's answer.
+//! - `item`: an item about an output. `judge_scores`: reads a judge's answer.
 
 mod item;
-mod opinion;
+mod judge_scores;
 
 use std::fmt;
 
 pub use item::{JudgedOutput, judge_item};
-pub use opinion::{JudgeReader, JudgeScores};
+pub use judge_scores::{JudgeReader, JudgeScores};
 
 /// The category of these tasks.
 pub const JUDGES: &str = "Judges";

@@ -90,10 +90,10 @@ fn points_are_whole_numbers_from_1_to_10() {
     assert_eq!(read(JudgeTask::Quality, all), None, "no answer tags");
     let last = format!("<answer>{all}</answer><answer>none</answer>");
     assert_eq!(read(JudgeTask::Quality, &last), None, "the last answer counts");
-    let opinion = quality(all).unwrap();
-    assert_eq!(opinion.score(), Some(0.6));
-    assert_eq!(opinion.measures()[3], ("quality".to_owned(), [0.6, 1.]));
-    assert_eq!(opinion.to_string(), "efficacy 7, efficiency 10, faithfulness 1");
+    let scores = quality(all).unwrap();
+    assert_eq!(scores.score(), Some(0.6));
+    assert_eq!(scores.measures()[3], ("quality".to_owned(), [0.6, 1.]));
+    assert_eq!(scores.to_string(), "efficacy 7, efficiency 10, faithfulness 1");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn a_quotation_that_the_output_lacks_voids_its_strategy() {
         assert_eq!(of(quotation), expected, "{quotation}");
     }
     assert_eq!(read_answer(JudgeTask::Strategies, "{'enumeration': 'I could play'}"), None);
-    let opinion = of("'or a2a4'").unwrap();
-    assert_eq!((opinion.score(), opinion.to_string()), (Some(1. / 6.), "enumeration".to_owned()));
-    assert_eq!(opinion.measures()[0], ("strategy_enumeration".to_owned(), [1., 1.]));
+    let scores = of("'or a2a4'").unwrap();
+    assert_eq!((scores.score(), scores.to_string()), (Some(1. / 6.), "enumeration".to_owned()));
+    assert_eq!(scores.measures()[0], ("strategy_enumeration".to_owned(), [1., 1.]));
     assert_eq!(of("None").unwrap().to_string(), "none");
 }
 

@@ -14,7 +14,7 @@ pub(crate) use tags::{before_last_answer, last_answer};
 
 /// The rule by which the answer is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Reading {
+pub enum ReadingRule {
     /// The rule of the published programs.
     #[default]
     Release,
@@ -22,21 +22,21 @@ pub enum Reading {
     Lenient,
 }
 
-impl Reading {
+impl ReadingRule {
     /// Both.
-    pub const ALL: [Reading; 2] = [Reading::Release, Reading::Lenient];
+    pub const ALL: [ReadingRule; 2] = [ReadingRule::Release, ReadingRule::Lenient];
 
     /// The name in pipelines.
     pub fn name(self) -> &'static str {
         match self {
-            Reading::Release => "release",
-            Reading::Lenient => "lenient",
+            ReadingRule::Release => "release",
+            ReadingRule::Lenient => "lenient",
         }
     }
 
-    /// The reading of this name.
-    pub fn of_name(name: &str) -> Option<Reading> {
-        Reading::ALL.into_iter().find(|reading| reading.name() == name)
+    /// The rule of this name.
+    pub fn of_name(name: &str) -> Option<ReadingRule> {
+        ReadingRule::ALL.into_iter().find(|reading| reading.name() == name)
     }
 }
 
@@ -53,12 +53,12 @@ pub enum ReadAnswer {
 const LONGEST: usize = 100;
 
 /// The answer in a text; none if it cannot be read.
-pub(crate) fn read(text: &str, wants_a_list: bool, reading: Reading) -> Option<ReadAnswer> {
+pub(crate) fn read(text: &str, wants_a_list: bool, reading: ReadingRule) -> Option<ReadAnswer> {
     match (reading, wants_a_list) {
-        (Reading::Release, false) => release::one_move(text).map(ReadAnswer::Move),
-        (Reading::Release, true) => release::moves(text).map(ReadAnswer::Moves),
-        (Reading::Lenient, false) => lenient::one_move(text).map(ReadAnswer::Move),
-        (Reading::Lenient, true) => lenient::moves(text).map(ReadAnswer::Moves),
+        (ReadingRule::Release, false) => release::one_move(text).map(ReadAnswer::Move),
+        (ReadingRule::Release, true) => release::moves(text).map(ReadAnswer::Moves),
+        (ReadingRule::Lenient, false) => lenient::one_move(text).map(ReadAnswer::Move),
+        (ReadingRule::Lenient, true) => lenient::moves(text).map(ReadAnswer::Moves),
     }
 }
 

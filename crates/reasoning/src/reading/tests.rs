@@ -115,10 +115,10 @@ fn brackets_have_a_limit() {
 
 #[test]
 fn long_answers_are_unreadable() {
-    let one = |length: usize| read(&format!("<answer>{}.</answer>", "x".repeat(length)), false, Reading::Release);
+    let one = |length: usize| read(&format!("<answer>{}.</answer>", "x".repeat(length)), false, ReadingRule::Release);
     assert_eq!(one(100), Some(ReadAnswer::Move("x".repeat(100))));
     assert_eq!(one(101), None);
-    let many = |length: usize| read(&format!("<answer>{}</answer>", "e2 ".repeat(length)), true, Reading::Release);
+    let many = |length: usize| read(&format!("<answer>{}</answer>", "e2 ".repeat(length)), true, ReadingRule::Release);
     assert_eq!(many(100), Some(ReadAnswer::Moves(vec!["e2".to_owned(); 100])));
     assert_eq!(many(101), None);
 }
@@ -143,7 +143,7 @@ fn hostile_texts_are_read_in_linear_time() {
         million("\u{202e}e2"),
     ] {
         let start = Instant::now();
-        for reading in Reading::ALL {
+        for reading in ReadingRule::ALL {
             for wants_a_list in [false, true] {
                 read(&text, wants_a_list, reading);
             }
@@ -160,7 +160,7 @@ proptest! {
         text in r"(<answer>|</answer>|<think>|</think>|[a-h][1-8]|[\[\](){}'\x22,:\\ \n=qxé]|[0-9._ej+-]|\PC){0,60}",
         wants_a_list: bool,
     ) {
-        for reading in Reading::ALL {
+        for reading in ReadingRule::ALL {
             read(&text, wants_a_list, reading);
         }
         literal(&text);
@@ -171,6 +171,6 @@ proptest! {
     fn written_lists_are_read(moves in prop::collection::vec("[a-h][1-8][a-h][1-8][qrbn]?", 1..20)) {
         let quoted: Vec<String> = moves.iter().map(|uci| format!("'{uci}'")).collect();
         let text = format!("<think>e2e4</think> <answer>[{}]</answer>", quoted.join(", "));
-        prop_assert_eq!(read(&text, true, Reading::Release), Some(ReadAnswer::Moves(moves)));
+        prop_assert_eq!(read(&text, true, ReadingRule::Release), Some(ReadAnswer::Moves(moves)));
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::draws::RandomChoices;
 use crate::golden;
-use crate::reading::Reading;
+use crate::reading::ReadingRule;
 use crate::reward::AnswerVerdict;
 use crate::task::{CATEGORY, TaskOptions, build_item};
 
@@ -73,7 +73,7 @@ fn golden_readings() {
     for row in rows {
         let task = tasks.iter().find(|task| task["id"] == row.item.as_str()).unwrap();
         let verifier = Verifier::new(&golden_item(task, &fens)).unwrap();
-        for (reading, expected) in [(Reading::Release, &row.release), (Reading::Lenient, &row.lenient)] {
+        for (reading, expected) in [(ReadingRule::Release, &row.release), (ReadingRule::Lenient, &row.lenient)] {
             let judged = verifier.judge(&row.text, &RewardOptions { reading, ..RewardOptions::default() });
             let context = format!("{} {reading:?} {:?}: {judged:?}", row.item, row.text);
             assert_eq!(as_json(judged.read.as_ref()), expected.read, "{context}");

@@ -1,8 +1,8 @@
-//! Diagnostics as people read them: the line shown, the fault underlined, advice below.
+//! Diagnostics as people read them: the line shown, the place underlined, advice below.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{Diagnostic, Diagnostics, Place, Source};
+use super::{Diagnostic, Diagnostics, Place, SourceText};
 use crate::text::{escape_controls, escape_controls_in_lines};
 
 /// Columns when the terminal's width is not known.
@@ -35,8 +35,8 @@ impl Diagnostics {
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
         let mut group = Group::with_title(Level::ERROR.primary_title(escape_controls_in_lines(&diagnostic.message)));
-        let fault = diagnostic.place.map(|place| vec![(place, diagnostic.label.as_str(), AnnotationKind::Primary)]);
-        let mut excerpts = Vec::from_iter(fault);
+        let primary = diagnostic.place.map(|place| vec![(place, diagnostic.label.as_str(), AnnotationKind::Primary)]);
+        let mut excerpts = Vec::from_iter(primary);
         for (place, label) in &diagnostic.related {
             match excerpts.first_mut().filter(|places| places[0].0.source == place.source) {
                 Some(places) => places.push((*place, label, AnnotationKind::Context)),
@@ -65,7 +65,7 @@ impl Diagnostics {
 type Annotated<'a> = (Place, &'a str, AnnotationKind);
 
 /// The lines of these places, or nothing where there is no text or they are too long to be shown.
-fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'a, Annotation<'a>>> {
+fn excerpt<'a>(source: &'a SourceText, places: &[Annotated<'a>]) -> Option<Snippet<'a, Annotation<'a>>> {
     let text = source.text.as_str();
     let mut snippet = Snippet::source(escape_terminal(text)).path(escape_controls(&source.name));
     for (place, label, kind) in places {
@@ -84,7 +84,7 @@ fn excerpt<'a>(source: &'a Source, places: &[Annotated<'a>]) -> Option<Snippet<'
 }
 
 /// The text with what the renderer would show to a terminal as it is, byte for byte as long so that places stay: the return
-/// of a Windows line end, which is no fault to be shown either, and controls beyond ASCII.
+/// of a Windows line end, which is not shown either, and controls beyond ASCII.
 fn escape_terminal(text: &str) -> String {
     let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
     let mut text = text.replace("\r\n", " \n").replace(is_control, "·");
@@ -97,10 +97,10 @@ fn escape_terminal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Diagnostic, Diagnostics, Place, Source, Sources};
+    use super::super::{Diagnostic, Diagnostics, Place, SourceText, SourceTexts};
 
-    fn sources(text: &str) -> Sources {
-        Sources::new(vec![Source { name: "p.yaml".into(), text: text.into() }])
+    fn sources(text: &str) -> SourceTexts {
+        SourceTexts::new(vec![SourceText { name: "p.yaml".into(), text: text.into() }])
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         let evil = "\u{1b}[31m\u{202e}\u{9b}\r\u{7}";
         let text = format!("cwm: {evil}x\n");
         let name = format!("{evil}.yaml");
-        let mut all = Diagnostics::new(Sources::new(vec![Source { name, text: text.clone() }]));
+        let mut all = Diagnostics::new(SourceTexts::new(vec![SourceText { name, text: text.clone() }]));
         let place = Place { source: 0, start: 5, end: text.len() as u32 - 1, line: 1, column: 6 };
         all.push(Diagnostic::at(place, evil).label(evil).related(place, evil).hint(evil));
         all.push(Diagnostic::at(Place { source: 0, start: 900, end: 901, line: 9, column: 1 }, evil));

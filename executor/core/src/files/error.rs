@@ -49,7 +49,7 @@ pub enum FileError {
     },
     /// A file or folder that is not accepted.
     #[error("{} {what}", path.display())]
-    Refused {
+    Rejected {
         /// The file or folder.
         path: PathBuf,
         /// The reason, as text that follows the path: `is a symbolic link`.
@@ -73,7 +73,7 @@ pub enum FileErrorKind {
     /// A file or folder does not exist.
     Missing,
     /// A file or folder is not accepted.
-    Refused,
+    Rejected,
     /// Any other failure of the system.
     System,
 }
@@ -90,7 +90,7 @@ impl FileError {
 
     /// Returns an error that refuses `path`.
     pub fn rejected(path: &Path, what: impl Into<String>, hint: &'static str) -> FileError {
-        FileError::Refused { path: path.to_owned(), what: what.into(), hint }
+        FileError::Rejected { path: path.to_owned(), what: what.into(), hint }
     }
 
     /// Returns the error of damage that was found in `path`.
@@ -112,7 +112,7 @@ impl FileError {
             FileError::Damaged { .. } => FileErrorKind::Damaged,
             FileError::TooNew { .. } => FileErrorKind::TooNew,
             FileError::Missing { .. } => FileErrorKind::Missing,
-            FileError::Refused { .. } => FileErrorKind::Refused,
+            FileError::Rejected { .. } => FileErrorKind::Rejected,
         }
     }
 
@@ -131,14 +131,14 @@ impl FileError {
     pub fn hint(&self) -> Option<&'static str> {
         use FileErrorKind as Kind;
         Some(match (self, self.kind()) {
-            (FileError::Refused { hint, .. }, _) => hint,
+            (FileError::Rejected { hint, .. }, _) => hint,
             (_, Kind::DiskFull) => "free space on that disk, then run again: nothing that was recorded is lost",
             (_, Kind::ReadOnly) => "the store cannot be written; name another one with `--store` or CWM_STORE",
             (_, Kind::Damaged) => {
                 "`cwm store verify` moves damaged files to quarantine; `cwm run STAGE` computes that stage's again"
             }
             (_, Kind::TooNew) => "use the cwm that wrote it, or a newer one",
-            (_, Kind::Missing | Kind::Refused | Kind::System) => return None,
+            (_, Kind::Missing | Kind::Rejected | Kind::System) => return None,
         })
     }
 }

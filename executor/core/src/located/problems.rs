@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use cwm_contract::Value;
 
 use super::node::{Content, Node, SpannedStr};
-use crate::diagnostics::{Diagnostic, Diagnostics, Sources};
+use crate::diagnostics::{Diagnostic, Diagnostics, SourceTexts};
 use crate::names::suggest;
 
 /// The problems of a file so far. All that read and plan it share one of these.
@@ -14,7 +14,7 @@ pub struct Problems(RefCell<Diagnostics>);
 
 impl Problems {
     /// Returns an empty collection about these texts.
-    pub fn new(sources: Sources) -> Self {
+    pub fn new(sources: SourceTexts) -> Self {
         Problems(RefCell::new(Diagnostics::new(sources)))
     }
 

@@ -77,7 +77,7 @@ fn an_output_has_units_of_its_own() {
     let bytes = Bytes { count: 300, units: 20.0 };
     assert_eq!((bytes.of(20.0), bytes.of(40.0), bytes.of(0.0)), (Some(300), Some(600), Some(0)));
     assert_eq!(Bytes { count: 300, units: 0.0 }.of(1.0), None, "no run says");
-    let mut work = Work::new("sort".into(), 7.0);
+    let mut work = Work::new("group".into(), 7.0);
     work.bytes.insert("curves".into(), 3.0);
     assert_eq!((units(&work, "curves"), units(&work, "scores")), (3.0, 7.0));
 }

@@ -13,13 +13,13 @@ use cwm_store::{Difference, EvictionReason, MissingContent};
 impl Engine<'_> {
     /// Decides on a cell of a check: a target is built unless its recorded result was checked already.
     pub(super) fn decide_check(&mut self, index: usize) -> Result<Decision> {
-        let inputs = self.inputs;
-        if let Some(because) = sources(inputs.cell(index)).find(|source| self.records[*source].is_none()) {
+        let context = self.context;
+        if let Some(because) = sources(context.cell(index)).find(|source| self.records[*source].is_none()) {
             return Ok(Decision::Skipped { because });
         }
-        let action = inputs.resolve(index, |source| self.records[source].as_deref())?;
+        let action = context.resolve(index, |source| self.records[source].as_deref())?;
         let key = action.key;
-        let record = inputs.find_result(index, &action)?.ok_or_else(|| {
+        let record = context.find_result(index, &action)?.ok_or_else(|| {
             Error::store("the store has no result of it with the present key, so there is nothing to compare with")
                 .hint("`cwm run` computes it; `cwm why` shows what changed since it was computed")
         })?;
@@ -27,7 +27,7 @@ impl Engine<'_> {
             self.records[index] = Some(record.into());
             return Ok(Decision::Hit);
         }
-        let cell = inputs.cell(index);
+        let cell = context.cell(index);
         if cell.stage().is_some_and(|stage| !stage.is_repeatable(&cell.values)) {
             let label = self.label(index);
             self.sinks.warn(format!(
@@ -55,7 +55,7 @@ impl Engine<'_> {
             self.report.checked.insert((key, record.output_digests()), differences.clone());
         }
         self.report_check(cell, key, differences);
-        self.on(Event::Finished { cell, is_built: true, has_changed: false, is_fetched: false });
+        self.on(Event::Finished { cell, is_built: true, has_changed: false, needs_fetch: false });
     }
 
     fn report_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
@@ -66,16 +66,16 @@ impl Engine<'_> {
 
     /// Fails if files of an input were evicted or lost, with the command that makes them available.
     fn require_inputs(&self, index: usize) -> Result<()> {
-        let inputs = self.inputs;
+        let context = self.context;
         let mut commands: BTreeMap<&str, String> = BTreeMap::new();
         let mut lost = Vec::new();
-        for source in sources(inputs.cell(index)).collect::<BTreeSet<_>>() {
+        for source in sources(context.cell(index)).collect::<BTreeSet<_>>() {
             let Some(record) = &self.records[source] else { continue };
-            let missing = inputs.store.missing_or_damaged(record, inputs.files)?;
+            let missing = context.store.missing_or_damaged(record, context.digests)?;
             if missing.is_empty() {
                 continue;
             }
-            let label = inputs.cell(source).label.to_string();
+            let label = context.cell(source).label.to_string();
             let (command, what) = match record.evicted {
                 Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
                 _ => ("cwm run", MissingContent::describe(&missing)),

@@ -7,8 +7,8 @@ use super::{Engine, Work};
 use crate::action::needs_of;
 use crate::cause::Cause;
 use crate::event::{EventSink, RunEvent};
+use crate::find_causes::rerun_causes;
 use crate::lookup::origin;
-use crate::reasons::rerun_causes;
 use crate::retry;
 use crate::scheduler::Decision;
 use cwm_action::{ActionFailure, ActionFile, source_key};
@@ -20,7 +20,7 @@ impl Engine<'_> {
     pub(super) fn decide(&mut self, index: usize) -> Decision {
         self.work.insert(index, Work::default());
         let decision = if self.options.check { self.decide_check(index) } else { self.decide_run(index) };
-        for finding in self.inputs.store.take_damaged_records() {
+        for finding in self.context.store.take_damaged_records() {
             self.sinks.warn(format!("{}: {finding}", self.label(index)));
         }
         decision.unwrap_or_else(|error| {
@@ -30,8 +30,8 @@ impl Engine<'_> {
     }
 
     fn decide_run(&mut self, index: usize) -> Result<Decision> {
-        let inputs = self.inputs;
-        let action = inputs.resolve(index, |source| self.records[source].as_deref())?;
+        let context = self.context;
+        let action = context.resolve(index, |source| self.records[source].as_deref())?;
         let key = action.key;
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
@@ -43,11 +43,11 @@ impl Engine<'_> {
         let is_own = is_built && self.scheduler.was_built(index);
         let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
             Some(built) => Some(built),
-            None => inputs.find_result(index, &action)?.map(Arc::new),
+            None => context.find_result(index, &action)?.map(Arc::new),
         };
         let is_forced = self.options.force.contains(&index) && !is_built;
         if !is_own && !is_forced && self.may_fetch_records(index, &action, found.as_deref()) {
-            let keys = if found.is_some() { vec![key] } else { inputs.keys(key, &action.components).collect() };
+            let keys = if found.is_some() { vec![key] } else { context.keys(key, &action.components).collect() };
             self.transfers.fetch_records(index, keys);
             return Ok(Decision::Fetch(key));
         }
@@ -58,7 +58,7 @@ impl Engine<'_> {
                 // A forced cell without a result would have run anyway.
                 if found.is_none() {
                     let record = |source: usize| self.records[source].as_deref();
-                    causes.extend(rerun_causes(inputs, index, &action.components, Some(&key), &record)?);
+                    causes.extend(rerun_causes(context, index, &action.components, Some(&key), &record)?);
                 }
                 return self.build(index, action, causes);
             }
@@ -104,7 +104,7 @@ impl Engine<'_> {
     fn hit(&mut self, index: usize, record: Arc<ActionRecord>, is_accepted: bool, is_own: bool) {
         if !is_own {
             let label = self.label(index);
-            if self.inputs.differs_from_lock(index, &record) {
+            if self.context.differs_from_lock(index, &record) {
                 let pull = match self.options.has_remotes && !self.transfers.can_fetch() {
                     true => "; to use the lock file's result, restore the lock file from git and run `cwm run --pull`",
                     false => "",
@@ -122,7 +122,7 @@ impl Engine<'_> {
     /// Returns true if records of a cell are fetched: it has none here, or not the one of the lock file.
     fn may_fetch_records(&self, index: usize, action: &ActionFile, found: Option<&ActionRecord>) -> bool {
         let key = action.key;
-        let locked = self.inputs.locked_outputs(index, &key);
+        let locked = self.context.locked_outputs(index, &key);
         let is_enough = found.is_some_and(|found| locked.is_none_or(|locked| *locked == found.output_digests()));
         let was_requested = self.transfers.records_requested.contains(&key);
         self.transfers.can_fetch() && !is_enough && !was_requested && !source_key::has_unpinned_url(&action.components)
@@ -135,16 +135,16 @@ impl Engine<'_> {
 
     /// Returns true if the lock file names another result than `found`, which is recorded and whose files can be fetched.
     fn may_fetch_locked(&self, index: usize, found: &ActionRecord) -> Result<bool> {
-        if !self.inputs.differs_from_lock(index, found) || !self.may_fetch_files(&found.key) {
+        if !self.context.differs_from_lock(index, found) || !self.may_fetch_files(&found.key) {
             return Ok(false);
         }
         let preferred =
-            self.inputs.store.preferred_record(&found.key, self.inputs.locked_outputs(index, &found.key))?;
-        Ok(preferred.is_some_and(|preferred| !self.inputs.differs_from_lock(index, &preferred)))
+            self.context.store.preferred_record(&found.key, self.context.locked_outputs(index, &found.key))?;
+        Ok(preferred.is_some_and(|preferred| !self.context.differs_from_lock(index, &preferred)))
     }
 
     fn request_files(&mut self, index: usize, key: &Key) -> Result<Decision> {
-        let candidates = self.inputs.store.candidates(key, self.inputs.locked_outputs(index, key))?;
+        let candidates = self.context.store.candidates(key, self.context.locked_outputs(index, key))?;
         self.transfers.fetch_files(index, self.label(index), *key, candidates);
         Ok(Decision::Fetch(*key))
     }
@@ -167,11 +167,11 @@ impl Engine<'_> {
         let known = self.scheduler.key(key)?;
         let other = known.failed.filter(|other| *other != index)?;
         let failure = self.work.get(&other)?.failure.as_ref()?;
-        let cells = &self.inputs.plan.cells;
+        let cells = &self.context.plan.cells;
         let (one, two) = (cells[index].settings.retry, cells[other].settings.retry);
         let needs = |index: usize| needs_of(&cells[index], self.options.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
-        let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
+        let is_transient = retry::is_transient(failure.kind, &self.context.store.work_folder(key));
         let is_tried_again = is_transient && retry::max_attempts(one) > known.attempts;
         let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.message);
         (has_same_limits && !is_tried_again).then(|| ActionFailure { message: reason, ..failure.clone() })

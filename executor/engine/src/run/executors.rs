@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::executor::{ActionRequest, BatchExecutor, Executor, Start};
+use crate::executor::{ActionRequest, Executor, ExecutorFactory, StartOutcome};
 use crate::local::LocalExecutor;
-use crate::lookup::RunInputs;
+use crate::lookup::RunContext;
 use crate::machine::Machine;
 use crate::update::UpdateSender;
 
@@ -19,12 +19,12 @@ pub struct Executors {
 
 impl Executors {
     /// Starts the executors for the cells of a plan.
-    pub fn new(inputs: RunInputs<'_>, machine: Machine, batch: Option<BatchExecutor>, updates: UpdateSender) -> Self {
-        let local = LocalExecutor::new(inputs.store.clone(), machine, updates.clone());
+    pub fn new(run: RunContext<'_>, machine: Machine, batch: Option<ExecutorFactory>, updates: UpdateSender) -> Self {
+        let local = LocalExecutor::new(run.store.clone(), machine, updates.clone());
         let mut all: Vec<Box<dyn Executor>> = vec![Box::new(local)];
         let is_local = |stage: &String| batch.as_ref().is_none_or(|batch| batch.local_stages.contains(stage));
-        let of_cell = inputs.plan.cells.iter().map(|cell| usize::from(!is_local(&cell.label.stage))).collect();
-        all.extend(batch.map(|batch| (batch.start)(updates)));
+        let of_cell = run.plan.cells.iter().map(|cell| usize::from(!is_local(&cell.label.stage))).collect();
+        all.extend(batch.map(|batch| (batch.create)(updates)));
         let queues = all.iter().map(|_| BTreeMap::new()).collect();
         Executors { all, queues, of_cell }
     }
@@ -40,7 +40,7 @@ impl Executors {
     }
 
     /// Starts the actions that fit the free resources. Returns the outcome of each start.
-    pub fn start_queued(&mut self) -> Vec<Start> {
+    pub fn start_queued(&mut self) -> Vec<StartOutcome> {
         self.all.iter_mut().zip(&mut self.queues).flat_map(|(executor, queue)| executor.start(queue)).collect()
     }
 

@@ -23,8 +23,8 @@ pub struct IntegrityGuard {
 impl Engine<'_> {
     /// Returns the files of a result that cannot be read. A file that changed since it was stored is quarantined.
     pub(super) fn missing_files(&mut self, cell: usize, record: &ActionRecord) -> Result<Vec<MissingContent>> {
-        let store = self.inputs.store;
-        let mut missing = store.missing_or_damaged(record, self.inputs.files)?;
+        let store = self.context.store;
+        let mut missing = store.missing_or_damaged(record, self.context.digests)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
                 one.damage = self.guard.quarantined.get(&one.digest).cloned();
@@ -40,7 +40,7 @@ impl Engine<'_> {
 
     /// Has a cell built again of whose result these files are missing. Returns the cause.
     pub(super) fn rebuild(&mut self, cell: usize, record: &ActionRecord, missing: &[MissingContent]) -> Result<Cause> {
-        let cause = Cause::from_missing(self.inputs.store, record, missing)?;
+        let cause = Cause::from_missing(self.context.store, record, missing)?;
         let could_pull = matches!(cause, Cause::NotPulled { .. }) && !self.transfers.can_fetch();
         if could_pull && !std::mem::replace(&mut self.guard.pull_hint_shown, true) {
             self.sinks.warn("files that remotes have are computed again here; `cwm run --pull` fetches them instead");

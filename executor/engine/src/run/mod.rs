@@ -20,8 +20,8 @@ use cwm_contract::Label;
 
 use crate::action::{executable_files, needs_of};
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{ActionRequest, Cancel, Start};
-use crate::lookup::RunInputs;
+use crate::executor::{ActionRequest, Cancel, StartOutcome};
+use crate::lookup::RunContext;
 use crate::retry::max_attempts;
 use crate::scheduler::{CellSpec, CellState, Effect, Event, RunState, Scheduler};
 use crate::update::{Update, UpdateSender};
@@ -30,7 +30,7 @@ use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
 use integrity::IntegrityGuard;
-pub use options::{Options, Outcome, RunReport, SaveResults, Summary};
+pub use options::{Options, Outcome, RunFailures, Summary, UpdateLockFiles};
 pub use signals::stop_signals;
 use transfers::Transfers;
 
@@ -50,7 +50,7 @@ struct Work {
 
 /// A run under way.
 struct Engine<'a> {
-    inputs: RunInputs<'a>,
+    context: RunContext<'a>,
     options: Options<'a>,
     scheduler: Scheduler,
     /// The last result of each cell that has or had one.
@@ -59,20 +59,20 @@ struct Engine<'a> {
     executors: Executors,
     transfers: Transfers,
     guard: IntegrityGuard,
-    report: RunReport,
+    report: RunFailures,
     summary: Summary,
     sinks: &'a mut EventSinks,
     began: Instant,
     /// When the first of the results came that are not saved yet.
-    unsaved_since: Option<Instant>,
+    lock_files_outdated_since: Option<Instant>,
 }
 
 /// Runs the targets of `options`, or checks them.
 ///
 /// # Errors
 /// The store or the machine cannot be used at all. Failures of stages are events and are counted.
-pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut EventSinks) -> Result<Outcome> {
-    let plan = inputs.plan;
+pub fn run<'a>(context: RunContext<'a>, mut options: Options<'a>, sinks: &'a mut EventSinks) -> Result<Outcome> {
+    let plan = context.plan;
     let targets: Vec<usize> = options.targets.iter().copied().collect();
     let selected = plan.ancestors(&targets);
     sinks.event(&RunEvent::Planned { cells: selected.len() });
@@ -81,8 +81,8 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
     let signals = signals::watch(move || to_signal.send(Update::Signal).is_ok())?;
     // A run that has ended receives no more.
     let updates: UpdateSender = Arc::new(move |update| drop(sender.send(update)));
-    let mut executors = Executors::new(inputs, options.machine.clone(), options.batch.take(), updates.clone());
-    let mut specs = inputs.cell_specs(&selected);
+    let mut executors = Executors::new(context, options.machine.clone(), options.batch.take(), updates.clone());
+    let mut specs = context.cell_specs(&selected);
     for index in selected {
         let Some(spec) = &mut specs[index] else { continue };
         if options.check {
@@ -92,7 +92,7 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
         spec.outlives_run = executors.of(index).outlives_run();
     }
     let mut engine = Engine {
-        inputs,
+        context,
         transfers: Transfers::new(options.remotes.take(), updates),
         options,
         scheduler: Scheduler::new(specs),
@@ -100,11 +100,11 @@ pub fn run<'a>(inputs: RunInputs<'a>, mut options: Options<'a>, sinks: &'a mut E
         work: BTreeMap::new(),
         executors,
         guard: IntegrityGuard::default(),
-        report: RunReport::default(),
+        report: RunFailures::default(),
         summary: Summary::default(),
         sinks,
         began: Instant::now(),
-        unsaved_since: None,
+        lock_files_outdated_since: None,
     };
     engine.event_loop(&inbox);
     signals.close();
@@ -128,7 +128,7 @@ impl Engine<'_> {
             if self.scheduler.is_over() {
                 break;
             }
-            self.save_results();
+            self.update_lock_files();
             const TICK: Duration = Duration::from_millis(500);
             match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
                 Ok(update) => self.on_update(update),
@@ -162,14 +162,14 @@ impl Engine<'_> {
     }
 
     /// Saves the results so far if one has waited long enough for that; the caller saves the last ones.
-    fn save_results(&mut self) {
+    fn update_lock_files(&mut self) {
         const LONGEST: Duration = Duration::from_secs(2);
-        if self.unsaved_since.is_none_or(|since| since.elapsed() < LONGEST) {
+        if self.lock_files_outdated_since.is_none_or(|since| since.elapsed() < LONGEST) {
             return;
         }
-        self.unsaved_since = None;
+        self.lock_files_outdated_since = None;
         let (records, ran) = self.results();
-        if let Some(save) = &mut self.options.save_results {
+        if let Some(save) = &mut self.options.update_lock_files {
             save(&records, &ran);
         }
     }
@@ -210,7 +210,7 @@ impl Engine<'_> {
             }
             Effect::Done(cell) => {
                 self.work.remove(&cell);
-                self.unsaved_since.get_or_insert_with(Instant::now);
+                self.lock_files_outdated_since.get_or_insert_with(Instant::now);
             }
             Effect::Retrying { cell, attempt, wait } => self.report_retry(cell, attempt, wait),
             Effect::Failed(cell) => self.report_failure(cell),
@@ -230,12 +230,12 @@ impl Engine<'_> {
     }
 
     fn label(&self, cell: usize) -> Label {
-        self.inputs.cell(cell).label.clone()
+        self.context.cell(cell).label.clone()
     }
 
     /// Returns the folder of the action of a key.
     fn work_folder(&self, key: &Key) -> WorkFolder {
-        self.inputs.store.attempt_folder(key, self.options.check)
+        self.context.store.attempt_folder(key, self.options.check)
     }
 
     /// Hands a cell to its executor, or has its inputs uploaded first.
@@ -244,7 +244,7 @@ impl Engine<'_> {
         let mut action =
             work.action.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;
         let attempts = self.scheduler.key(&action.key).map_or(0, |known| known.attempts);
-        let (label, key, cause) = (self.inputs.cell(cell).label.clone(), action.key, action.cause.clone());
+        let (label, key, cause) = (self.context.cell(cell).label.clone(), action.key, action.cause.clone());
         work.started = Some(RunEvent::Started { label, key, cause, attempt: attempts + 1 });
         let is_remote = self.executors.is_remote(cell);
         if is_remote {
@@ -256,7 +256,7 @@ impl Engine<'_> {
         if check {
             action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         }
-        let planned = self.inputs.cell(cell);
+        let planned = self.context.cell(cell);
         let retry = planned.settings.retry;
         let options = AttemptOptions {
             attempt: attempts + 1,
@@ -267,7 +267,7 @@ impl Engine<'_> {
             requested_by: format!("{}, for {}", self.options.command, planned.label),
         };
         let (needs, device) = needs_of(planned, self.options.device);
-        self.inputs.store.create()?;
+        self.context.store.create()?;
         let task = ActionRequest { cell, action, options, needs, device, time: planned.settings.time };
         if is_remote {
             self.upload_inputs(task)
@@ -280,8 +280,8 @@ impl Engine<'_> {
     /// Starts the queued cells that fit the free resources.
     fn start_queued(&mut self) {
         // Then their processes need not hash external files again.
-        self.inputs.files.save();
-        for Start { cell, warning, started } in self.executors.start_queued() {
+        self.context.digests.save();
+        for StartOutcome { cell, warning, started } in self.executors.start_queued() {
             if let Some(warning) = warning {
                 self.sinks.warn(format!("{} {warning}", self.label(cell)));
             }
@@ -290,7 +290,7 @@ impl Engine<'_> {
                     if !self.scheduler.spec(cell).outlives_run {
                         self.report_start(cell);
                     }
-                    self.on(Event::Accepted(cell));
+                    self.on(Event::Started(cell));
                 }
                 Err(error) => {
                     let event = self.report_start_failure(cell, error);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cwm_contract::DeviceChoice;
 
 use crate::event::{FailedCell, RunEvent, SkippedCell};
-use crate::executor::BatchExecutor;
+use crate::executor::ExecutorFactory;
 use crate::fetch::RemoteTransfers;
 use crate::lookup::CellRecords;
 use crate::machine::Machine;
@@ -33,17 +33,17 @@ pub struct Options<'a> {
     /// The command line, which other processes show that wait for a cell of this run.
     pub command: String,
     /// The executor of a batch system.
-    pub batch: Option<BatchExecutor>,
+    pub batch: Option<ExecutorFactory>,
     /// Fetches results from remotes before they are built here, and uploads the inputs of jobs that do not share the store.
     pub remotes: Option<Box<dyn RemoteTransfers>>,
     /// True if remotes may have the results that the lock file names.
     pub has_remotes: bool,
-    /// Names the results so far in the pipeline's files, so that `gc` keeps them even if this run is killed.
-    pub save_results: Option<SaveResults<'a>>,
+    /// Writes the results so far into the lock files, so that `gc` keeps them even if this run is killed.
+    pub update_lock_files: Option<UpdateLockFiles<'a>>,
 }
 
 /// A function that gets the records of a run so far, and the cells that were built.
-pub type SaveResults<'a> = Box<dyn FnMut(&CellRecords, &BTreeSet<usize>) + 'a>;
+pub type UpdateLockFiles<'a> = Box<dyn FnMut(&CellRecords, &BTreeSet<usize>) + 'a>;
 
 /// The outcome of a run.
 pub struct Outcome {
@@ -52,7 +52,7 @@ pub struct Outcome {
     /// The cells that were built.
     pub ran: BTreeSet<usize>,
     /// The cells that failed.
-    pub report: RunReport,
+    pub report: RunFailures,
     /// The numbers of cells.
     pub summary: Summary,
     /// Warnings about remotes, a sentence each.
@@ -61,7 +61,7 @@ pub struct Outcome {
 
 /// The cells that failed in a run and those that were skipped because of that, by index.
 #[derive(Default)]
-pub struct RunReport {
+pub struct RunFailures {
     /// The cells that failed.
     pub failed: BTreeMap<usize, FailedCell>,
     /// The cells that were skipped because of that.
@@ -72,7 +72,7 @@ pub struct RunReport {
     pub(super) checked: HashMap<(Key, OutputDigests), Vec<Difference>>,
 }
 
-impl RunReport {
+impl RunFailures {
     /// Returns the seconds that all attempts at a key took.
     pub(super) fn seconds(&self, key: &Key) -> f64 {
         self.run_time.get(key).copied().unwrap_or_default().as_secs_f64()

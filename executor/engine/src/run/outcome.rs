@@ -113,17 +113,17 @@ impl Engine<'_> {
             self.transfers.made_by_job(cell, &record);
         }
         // Its files are with the remote, and are wanted here.
-        let is_fetched = is_remote && self.scheduler.has_final_output(cell);
+        let needs_fetch = is_remote && self.scheduler.has_final_output(cell);
         self.records[cell] = Some(record.into());
-        self.on(Event::Finished { cell, is_built: !is_from_other_run, has_changed, is_fetched });
+        self.on(Event::Finished { cell, is_built: !is_from_other_run, has_changed, needs_fetch });
     }
 
     /// Returns the result of an action that ended: the one that it recorded, or that another process had recorded.
     fn result(&mut self, cell: usize, key: &Key, outputs: Option<&OutputDigests>) -> Result<Option<ActionRecord>> {
-        let store = self.inputs.store;
+        let store = self.context.store;
         let Some(outputs) = outputs else {
-            let preferred = self.inputs.locked_outputs(cell, key);
-            let found = match store.available(key, preferred, self.inputs.files)? {
+            let preferred = self.context.locked_outputs(cell, key);
+            let found = match store.available(key, preferred, self.context.digests)? {
                 // Its files are with the remote.
                 None if self.executors.is_remote(cell) => store.preferred_record(key, preferred)?,
                 found => found,
@@ -165,7 +165,7 @@ impl Engine<'_> {
         if is_from_other_run {
             return Some(format!("from another run: {}", record.origin()));
         }
-        let line = self.inputs.locked.get(&self.inputs.cell(cell).label)?;
+        let line = self.context.lock_file.get(&self.context.cell(cell).label)?;
         (line.outputs == record.output_digests()).then(|| "the same result as before".to_owned())
     }
 

@@ -40,7 +40,7 @@ pub enum Event {
     /// Files of the result of a cell that is done, or files that a queued cell reads, exist nowhere any more.
     FilesLost(usize),
     /// The executor has started a cell.
-    Accepted(usize),
+    Started(usize),
     /// Its work has begun.
     Began(usize),
     /// It has a result.
@@ -51,7 +51,7 @@ pub enum Event {
         /// True if the result differs from the one that the cell had before.
         has_changed: bool,
         /// True if it is decided again, since files of it may have to be fetched.
-        is_fetched: bool,
+        needs_fetch: bool,
     },
     /// It has none.
     Failed {

@@ -262,7 +262,7 @@ impl<'m> Simulation<'m> {
                     self.release(cell);
                     self.on(Event::Failed { cell, is_transient: false, was_stopped: false }, random)?;
                 }
-                _ => self.on(Event::Accepted(cell), random)?,
+                _ => self.on(Event::Started(cell), random)?,
             }
         }
         Ok(())
@@ -318,7 +318,7 @@ impl<'m> Simulation<'m> {
                     _ => {
                         self.recorded.insert(key);
                         let is_built = random(4) > 0;
-                        Event::Finished { cell, is_built, has_changed: random(4) == 0, is_fetched: false }
+                        Event::Finished { cell, is_built, has_changed: random(4) == 0, needs_fetch: false }
                     }
                 };
                 self.on(event, random)
@@ -416,14 +416,14 @@ fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
     assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit), at(0)), [Effect::Done(2)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
-    scheduler.on(Event::Accepted(0), at(0));
+    scheduler.on(Event::Started(0), at(0));
     scheduler.on(Event::Began(0), at(0));
     assert_eq!(scheduler.on(failed(), at(10)), [Effect::Retrying { cell: 0, attempt: 1, wait: at(5) }]);
     assert_eq!(scheduler.next_timer(), Some(at(15)));
     assert_eq!(scheduler.on(Event::Timer, at(14)), []);
     assert_eq!(scheduler.on(Event::Timer, at(15)), [Effect::Decide(0)]);
     scheduler.on(Event::Decided(0, miss(0, &[])), at(15));
-    scheduler.on(Event::Accepted(0), at(15));
+    scheduler.on(Event::Started(0), at(15));
     scheduler.on(Event::Began(0), at(15));
     assert!(!scheduler.is_over());
     assert_eq!(scheduler.on(failed(), at(16)), [Effect::Failed(0), Effect::Skipped { cell: 1, because: 0 }]);
@@ -441,8 +441,8 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
-    scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, is_built: true, has_changed: true, is_fetched: false };
+    scheduler.on(Event::Started(0), now);
+    let finished = Event::Finished { cell: 0, is_built: true, has_changed: true, needs_fetch: false };
     assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
     assert_eq!(scheduler.state(2), CellState::Ready);
 }
@@ -455,7 +455,7 @@ fn cells_of_one_key_are_built_once() {
     scheduler.on(Event::Decided(0, miss(7, &[])), now);
     assert!(scheduler.is_in_flight(&key(7)));
     assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
-    scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, is_built: true, has_changed: false, is_fetched: false };
+    scheduler.on(Event::Started(0), now);
+    let finished = Event::Finished { cell: 0, is_built: true, has_changed: false, needs_fetch: false };
     assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
 }

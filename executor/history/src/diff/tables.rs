@@ -58,14 +58,14 @@ pub struct TableDifference {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows_removed: Vec<String>,
     /// Cells that differ, in the new one's order.
-    pub cells: Vec<CellDifference>,
+    pub cells: Vec<TableCellDifference>,
     /// Cells that both have.
     pub compared: usize,
 }
 
 /// The difference of two cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellDifference {
+pub struct TableCellDifference {
     pub row: String,
     /// The column's headings.
     pub column: String,
@@ -150,7 +150,7 @@ fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDiff
                 let difference = old.value.zip(new.value).map(|(old, new)| new - old);
                 let (row, column) = (row.clone(), column.clone());
                 let (old, new) = (old.clone(), new.clone());
-                found.cells.push(CellDifference { row, column, old, new, difference, what });
+                found.cells.push(TableCellDifference { row, column, old, new, difference, what });
             }
         }
     }

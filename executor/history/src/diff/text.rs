@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::locks::{ChangedCell, LockDifference};
 use super::table_file::TableCell;
-use super::tables::{CellDifference, ReportDifference, ReportSide, TableDifference};
+use super::tables::{ReportDifference, ReportSide, TableCellDifference, TableDifference};
 use cwm_core::{join_some, plural, six_digits};
 use cwm_engine::Cause;
 
@@ -141,7 +141,7 @@ impl TableDifference {
     }
 }
 
-impl std::fmt::Display for CellDifference {
+impl std::fmt::Display for TableCellDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whole = self.what.iter().any(|what| ["deviation", "low", "high"].contains(what));
         write!(f, "{} | {}: {} -> {}", self.row, self.column, self.old.printed(whole), self.new.printed(whole))?;

@@ -22,12 +22,12 @@ struct Gatherer<'p> {
     machines: Vec<(&'p str, MachineProvenance)>,
 }
 
-/// Collects the provenance of the output `port` of `cell`. `record` gives the record of a cell; a cell whose result was lost
+/// Collects the provenance of the output `output_name` of `cell`. `record` gives the record of a cell; a cell whose result was lost
 /// since has none, and is left out.
 pub fn gather<'r>(
     plan: &Plan,
     cell: usize,
-    port: &str,
+    output_name: &str,
     disclosure: Disclosure,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Provenance {
@@ -50,7 +50,7 @@ pub fn gather<'r>(
         format: PROVENANCE_FORMAT,
         cwm: env!("CARGO_PKG_VERSION"),
         pipeline: plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        report: format!("{}.{port}", plan.cells[cell].label),
+        report: format!("{}.{output_name}", plan.cells[cell].label),
         stages,
         machines: gatherer.machines.into_iter().map(|(_, machine)| machine).collect(),
         code: Some(code),
@@ -138,11 +138,11 @@ impl<'p> Gatherer<'p> {
         for input in &cell.inputs {
             let keyed = record.components.inputs.get(&input.name);
             let sources = input.sources.iter().enumerate().map(|(ordinal, source)| match &source.from {
-                ArtifactOrigin::Cell { index, port } => {
-                    let output = self.records.get(index).and_then(|record| record.outputs.get(port));
+                ArtifactOrigin::Cell { index, output_name } => {
+                    let output = self.records.get(index).and_then(|record| record.outputs.get(output_name));
                     InputProvenance {
                         cell: Some(self.plan.cells[*index].label.to_string()),
-                        output: Some(port.clone()),
+                        output: Some(output_name.clone()),
                         digest: output.map(|output| output.digest.to_string()),
                         file: None,
                     }

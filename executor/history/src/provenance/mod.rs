@@ -31,7 +31,7 @@ pub enum Disclosure {
     Full,
 }
 
-/// Returns the files to export in place of those of the output `port` of `cell`, or beside them, by name: of a report the page
+/// Returns the files to export in place of those of the output `output_name` of `cell`, or beside them, by name: of a report the page
 /// with its provenance in it, and `provenance.json`; of anything else none. `record` gives the record of each cell upstream.
 ///
 /// # Errors
@@ -40,11 +40,11 @@ pub fn files<'r>(
     store: &Store,
     plan: &Plan,
     cell: usize,
-    port: &str,
+    output_name: &str,
     disclosure: Disclosure,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-    let output = record(cell).and_then(|record| record.outputs.get(port));
+    let output = record(cell).and_then(|record| record.outputs.get(output_name));
     let is_report = |output: &&OutputRecord| output.format == Format::REPORT && output.shape == OutputShape::Folder;
     let Some(output) = output.filter(is_report) else { return Ok(BTreeMap::new()) };
     let manifest = store.manifest(&output.digest)?;
@@ -53,7 +53,7 @@ pub fn files<'r>(
         return Err(Error::usage(format!("the report of {label} holds a `{file}` of its own"))
             .hint("that name is reserved for cwm; have the stage use another"));
     }
-    let whole = gather(plan, cell, port, disclosure, record);
+    let whole = gather(plan, cell, output_name, disclosure, record);
     let cannot_write = |error: serde_json::Error| Error::internal(format!("cannot write the provenance: {error}"));
     let json = serde_json::to_string_pretty(&whole).map_err(cannot_write)? + "\n";
     let mut files = BTreeMap::from([(provenance::JSON_FILE.to_owned(), json.into_bytes())]);

@@ -4,15 +4,15 @@ use cwm_contract::{Count, Format};
 
 use super::build::Planner;
 use super::input_sources::{InputSource, InputSources};
-use super::ports::{Kind, Slot};
 use super::references::Reference;
+use super::stage_kind::{Kind, StageInput};
 use super::substitute::all;
 use crate::spec::StageSpec;
 use cwm_core::{Diagnostic, Place, SpannedStr, escape_controls, list_names, list_some, suggest};
 
 /// An input with its sources.
 pub struct BoundInput {
-    pub input: Slot,
+    pub input: StageInput,
     /// The place of its name or, without one, of the reference.
     pub place: Place,
     /// True if a list was written.
@@ -73,7 +73,7 @@ impl Planner<'_> {
     fn bind_by_name(
         &self,
         stage: &StageSpec,
-        inputs: &[Slot],
+        inputs: &[StageInput],
         sources: &[Option<InputSource>],
         bound: &mut Vec<BoundInput>,
     ) -> bool {
@@ -111,13 +111,13 @@ impl Planner<'_> {
     fn inputs_of_same_name<'s>(
         &self,
         stage: &StageSpec,
-        inputs: &'s [Slot],
+        inputs: &'s [StageInput],
         reference: &Reference,
-    ) -> Option<Vec<&'s Slot>> {
+    ) -> Option<Vec<&'s StageInput>> {
         let outputs = self.stages[reference.stage].outputs.as_ref()?;
         let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
-        let meant: Vec<&str> = match &reference.port {
-            Some(port) => names.into_iter().filter(|name| name == port).collect(),
+        let meant: Vec<&str> = match &reference.output_name {
+            Some(wanted) => names.into_iter().filter(|name| name == wanted).collect(),
             None => names,
         };
         let of_same_name: Vec<_> = inputs.iter().filter(|input| meant.contains(&input.name.as_str())).collect();
@@ -125,7 +125,7 @@ impl Planner<'_> {
         match (&of_same_name[..], &required[..]) {
             ([], [only]) => Some(vec![only]),
             ([], _) => {
-                self.problems.push(self.no_output_fits(stage, reference, inputs, &meant));
+                self.problems.push(self.mismatch(stage, reference, inputs, &meant));
                 None
             }
             _ => Some(of_same_name),
@@ -133,27 +133,27 @@ impl Planner<'_> {
     }
 
     /// Binds an input to a source.
-    fn bind_source(&self, source: &InputSource, input: &Slot) -> Option<(InputSource, String)> {
-        let port = match source {
+    fn bind_source(&self, source: &InputSource, input: &StageInput) -> Option<(InputSource, String)> {
+        let output = match source {
             InputSource::Reference(reference) => self.output(reference, input)?.name.clone(),
             InputSource::File(..) => String::new(),
         };
-        Some((source.clone(), port))
+        Some((source.clone(), output))
     }
 
-    fn missing_input(&self, stage: &StageSpec, input: &Slot) -> Diagnostic {
+    fn missing_input(&self, stage: &StageSpec, input: &StageInput) -> Diagnostic {
         let others = self.stages.iter().filter(|from| from.spec.name.text != stage.name.text);
         let outputs =
             others.flat_map(|from| from.outputs.iter().flatten().map(|output| (&from.spec.name.text, output)));
         let fitting = outputs.filter(|(_, output)| output.format == input.format);
         let candidates = list_names(fitting.map(|(from, output)| format!("{from}.{}", output.name)));
-        let (stage, Slot { name, format, .. }) = (&stage.name, input);
+        let (stage, StageInput { name, format, .. }) = (&stage.name, input);
         let message = format!("stage `{}` is missing its input `{name}` (format `{format}`)", stage.text);
         Diagnostic::at(stage.place, message)
             .maybe_hint(candidates.map(|list| format!("of that format there is {list}")))
     }
 
-    fn no_output_fits(&self, stage: &StageSpec, reference: &Reference, inputs: &[Slot], meant: &[&str]) -> Diagnostic {
+    fn mismatch(&self, stage: &StageSpec, reference: &Reference, inputs: &[StageInput], meant: &[&str]) -> Diagnostic {
         let (kind, from) = (kind_name(stage), &self.stages[reference.stage].spec.name.text);
         if inputs.is_empty() {
             return Diagnostic::at(reference.place, format!("`{kind}` takes no inputs")).hint("remove `from`");
@@ -175,7 +175,7 @@ fn kind_name(stage: &StageSpec) -> &str {
     stage.kind.as_ref().map_or("", |kind| kind.text.as_str())
 }
 
-fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Slot]) -> Diagnostic {
+fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[StageInput]) -> Diagnostic {
     let names = inputs.iter().map(|input| input.name.as_str());
     let hint = if name.text == "file" {
         Some("an external file is given to an input by name: `from: { input: { file: path } }`".into())

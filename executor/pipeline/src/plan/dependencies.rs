@@ -96,7 +96,9 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
             let (name, path) = (path_of(&last), entry.path());
             if entry.file_type()?.is_dir() {
                 let is_meant = !TOOL_FOLDERS.contains(&last.as_str()) || text.contains(&last);
-                waiting.extend((is_meant && !holds_results(&path)).then_some(name));
+                // A store, or a remote.
+                let holds_results = ["format", "objects", "actions"].iter().all(|name| path.join(name).exists());
+                waiting.extend((is_meant && !holds_results).then_some(name));
             } else if glob.is_match(&name) && path.is_file() && !exported.contains(&name) && !is_own_file(&path, &last)
             {
                 names.push(name);
@@ -104,11 +106,6 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
         }
     }
     Ok(names)
-}
-
-/// Returns true if this folder is a store, or a remote.
-fn holds_results(folder: &Path) -> bool {
-    folder.join("format").is_file() && ["objects", "actions"].iter().all(|name| folder.join(name).is_dir())
 }
 
 /// Returns true if this plain file is one that cwm writes beside a pipeline, or is writing: a glob that matched it would match new

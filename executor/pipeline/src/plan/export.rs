@@ -5,8 +5,8 @@ use std::path::{Component, PathBuf};
 
 use super::ExportPlan;
 use super::build::Planner;
-use super::ports::find_output;
 use super::references::address;
+use super::stage_kind::find_output;
 use super::substitute::Scope;
 use cwm_contract::{Format, Label};
 use cwm_core::{Diagnostic, Node, Place, SpannedStr, escape_controls};
@@ -28,12 +28,12 @@ impl Planner<'_> {
                 continue;
             }
             places.push((path.clone(), place));
-            let Some((cells, port)) = source else { continue };
+            let Some((cells, output)) = source else { continue };
             let (cells, labels): (Vec<usize>, Vec<&Label>) = cells.into_iter().unzip();
             match export_folders(&what.text, &labels) {
                 Ok(folders) => exports.extend(cells.into_iter().zip(folders).map(|(cell, folder)| {
                     let path = folder.map_or_else(|| path.clone(), |folder| path.join(folder));
-                    ExportPlan { cell, port: port.clone(), path, place }
+                    ExportPlan { cell, output: output.clone(), path, place }
                 })),
                 Err(problem) => self.problems.push(Diagnostic::at(what.place, problem).hint(COLLISION_HINT)),
             }
@@ -64,12 +64,12 @@ impl Planner<'_> {
         let reference = self.reference(what)?;
         let stage = &self.stages[reference.stage];
         let (name, outputs) = (&stage.spec.name.text, stage.outputs.as_ref()?);
-        let found = find_output(name, outputs, reference.port.as_deref(), &Format::ANY);
+        let found = find_output(name, outputs, reference.output_name.as_deref(), &Format::ANY);
         let found = found.map_err(|problem| Diagnostic { place: Some(what.place), ..problem });
-        let port = self.problems.ok(found)?.name.clone();
+        let output_name = self.problems.ok(found)?.name.clone();
         let first = stage.first_cell?;
         let labelled = |cell: usize| (first + cell, &stage.matrix.labels[cell]);
-        Some((reference.cells(&stage.matrix).into_iter().map(labelled).collect(), port))
+        Some((reference.cells(&stage.matrix).into_iter().map(labelled).collect(), output_name))
     }
 }
 

@@ -21,7 +21,7 @@ impl Planner<'_> {
     pub fn input(&self, number: usize, cell: usize, bound: &BoundInput) -> Option<InputPlan> {
         let mut sources: Vec<InputArtifact> = Vec::with_capacity(bound.sources.len());
         let mut open: Vec<String> = Vec::new();
-        for (source, port) in &bound.sources {
+        for (source, output_name) in &bound.sources {
             match source {
                 InputSource::File(path, place) => {
                     let (label, from) = (file_label(path), ArtifactOrigin::File(path.clone()));
@@ -32,7 +32,8 @@ impl Planner<'_> {
                     let stage = &self.stages[reference.stage];
                     for there in self.problems.ok(self.joined(number, cell, reference, &mut open))? {
                         // Stages come before their readers. If one did not, that is a problem which was reported.
-                        let from = ArtifactOrigin::Cell { index: stage.first_cell? + there, port: port.clone() };
+                        let from =
+                            ArtifactOrigin::Cell { index: stage.first_cell? + there, output_name: output_name.clone() };
                         sources.push(InputArtifact { label: stage.matrix.labels[there].clone(), place, from });
                     }
                 }
@@ -125,8 +126,8 @@ fn make_distinct(sources: &mut [InputArtifact]) {
     let mut count: HashMap<Label, usize> = HashMap::new();
     sources.iter().for_each(|source| *count.entry(source.label.clone()).or_default() += 1);
     for InputArtifact { label, from, .. } in &mut *sources {
-        if let (ArtifactOrigin::Cell { port, .. }, true) = (from, count[label] > 1) {
-            label.stage = format!("{}.{port}", label.stage);
+        if let (ArtifactOrigin::Cell { output_name, .. }, true) = (from, count[label] > 1) {
+            label.stage = format!("{}.{output_name}", label.stage);
         }
     }
     sources.sort_by_cached_key(|source| source.label.to_string());

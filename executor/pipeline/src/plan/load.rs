@@ -10,7 +10,7 @@ use super::parameters::{Folders, without_dots};
 use super::unused::unused_variables;
 use super::variables::{set_sources, set_values, variables};
 use crate::spec;
-use cwm_core::{Diagnostic, Diagnostics, Place, Problems, Registry, Source, Sources};
+use cwm_core::{Diagnostic, Diagnostics, Place, Problems, Registry, SourceText, SourceTexts};
 
 /// A larger file is no pipeline.
 const LARGEST: usize = 16 << 20;
@@ -21,7 +21,7 @@ const LARGEST: usize = 16 << 20;
 /// Everything that is wrong with it, in the order of the text.
 pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Result<Plan, Diagnostics> {
     let name = file.display().to_string();
-    let fail = |message: String| Diagnostics::of(Diagnostic::without_place(message), Sources::default());
+    let fail = |message: String| Diagnostics::of(Diagnostic::without_place(message), SourceTexts::default());
     let bytes = read(file).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => fail(format!("{name} is longer than {} MiB and no pipeline file", LARGEST >> 20)),
         _ => fail(format!("cannot read the pipeline file {name}: {error}")),
@@ -33,7 +33,7 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
     };
     let (absolute, folders) =
         folders().map_err(|error: io::Error| fail(format!("cannot determine the folder of {name}: {error}")))?;
-    let sources = |text| Sources::new([Source { name, text }].into_iter().chain(set_sources(sets)).collect());
+    let sources = |text| SourceTexts::new([SourceText { name, text }].into_iter().chain(set_sources(sets)).collect());
     match String::from_utf8(bytes) {
         Ok(text) => resolve(absolute, folders, sets, registry, sources(text)),
         Err(error) => {
@@ -58,7 +58,7 @@ pub(super) fn resolve(
     folders: Folders,
     sets: &[(String, String)],
     registry: &Registry,
-    sources: Sources,
+    sources: SourceTexts,
 ) -> Result<Plan, Diagnostics> {
     let problems = Problems::new(sources.clone());
     let text = sources.get(Place::default()).map_or("", |source| source.text.as_str());

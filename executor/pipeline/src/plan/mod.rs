@@ -14,10 +14,10 @@ mod input_sources;
 mod load;
 mod order;
 mod parameters;
-mod ports;
 mod references;
 mod select;
 mod settings;
+mod stage_kind;
 mod substitute;
 #[cfg(test)]
 mod tests;
@@ -31,7 +31,7 @@ use std::path::PathBuf;
 
 use cwm_contract::{Format, Label, Shape, Stage, Value, Values};
 
-use cwm_core::{CodeOf, Error, Place, Sources};
+use cwm_core::{CodeOf, Error, Place, SourceTexts};
 use parameters::ParameterSource;
 
 pub use command::RUN as COMMAND_RUN;
@@ -58,7 +58,7 @@ pub struct Plan {
     /// A warning about each variable that nothing uses.
     pub unused_variables: Vec<String>,
     /// The texts that places point into.
-    pub sources: Sources,
+    pub sources: SourceTexts,
 }
 
 /// A stage of the file.
@@ -195,7 +195,7 @@ pub enum ArtifactOrigin {
         /// The cell, as an index into [`Plan::cells`].
         index: usize,
         /// The output.
-        port: String,
+        output_name: String,
     },
     /// An external file, absolute.
     File(PathBuf),
@@ -217,8 +217,8 @@ pub struct OutputPlan {
 pub struct ExportPlan {
     /// The cell, as an index into [`Plan::cells`].
     pub cell: usize,
-    /// Its output.
-    pub port: String,
+    /// The name of its output.
+    pub output: String,
     /// The absolute path.
     pub path: PathBuf,
     /// Its place.

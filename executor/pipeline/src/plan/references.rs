@@ -14,7 +14,7 @@ pub struct Address<'t> {
     /// Name of the stage, and axis and label of each coordinate that is fixed.
     pub label: Label,
     /// The output.
-    pub port: Option<&'t str>,
+    pub output_name: Option<&'t str>,
 }
 
 /// Parses `stage`, `stage.output`, `stage[axis=label,…]`, `stage[…].output`.
@@ -31,8 +31,8 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
         None => text.len(),
     };
     let (label, rest) = text.split_at(end);
-    let port = match rest.strip_prefix('.') {
-        Some(port) if !port.is_empty() => Some(port),
+    let output_name = match rest.strip_prefix('.') {
+        Some(output_name) if !output_name.is_empty() => Some(output_name),
         None if rest.is_empty() => None,
         _ => return Err(format!("`{}` is not a reference", escape_controls(text))),
     };
@@ -40,7 +40,7 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     if label.stage.is_empty() {
         return Err(format!("`{}` does not begin with the name of a stage", escape_controls(text)));
     }
-    Ok(Address { label, port })
+    Ok(Address { label, output_name })
 }
 
 /// An axis of a stage: its name, its place where a problem shows it, and the labels of its values.
@@ -78,7 +78,7 @@ impl Address<'_> {
     }
 }
 
-/// A reference, resolved but for its port.
+/// A reference, resolved but for its output_name.
 pub struct Reference {
     /// Its text after substitution.
     pub text: String,
@@ -88,7 +88,7 @@ pub struct Reference {
     /// The position of each fixed axis, with the label.
     pub fixed: Vec<(usize, String)>,
     /// The output, if named.
-    pub port: Option<String>,
+    pub output_name: Option<String>,
 }
 
 impl Planner<'_> {
@@ -121,8 +121,8 @@ impl Planner<'_> {
         });
         let fixed = address.fixed(&axes.collect::<Vec<_>>());
         let fixed = fixed.map_err(|problem| Diagnostic { place: Some(word.place), ..problem })?;
-        let (text, port) = (word.text.clone(), address.port.map(str::to_owned));
-        Ok(Some(Reference { text, place: word.place, stage, fixed, port }))
+        let (text, output_name) = (word.text.clone(), address.output_name.map(str::to_owned));
+        Ok(Some(Reference { text, place: word.place, stage, fixed, output_name }))
     }
 
     /// Returns the problem of a reference without its stage or output that is the name of a file: only a path has a `/`.
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn addresses() {
         let read = |text| {
-            let Address { label, port } = address(text).unwrap();
-            (label.to_string(), port)
+            let Address { label, output_name } = address(text).unwrap();
+            (label.to_string(), output_name)
         };
         assert_eq!(read("split"), ("split".to_owned(), None));
         assert_eq!(read("split.train"), ("split".to_owned(), Some("train")));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use cwm_contract::Format;
 
 use super::Plan;
-use super::ports::find_output;
 use super::references::{Address, address};
+use super::stage_kind::find_output;
 use cwm_core::{Error, escape_controls, suggest};
 
 impl Plan {
@@ -17,10 +17,10 @@ impl Plan {
     pub fn select(&self, text: &str) -> Result<Vec<usize>, Error> {
         let address = read(text)?;
         let cells = self.cells_at(&address)?;
-        let Some(port) = address.port else { return Ok(cells) };
-        let message = format!("`{}` names the output `{port}`, and a stage is needed here", escape_controls(text));
+        let Some(name) = address.output_name else { return Ok(cells) };
+        let message = format!("`{}` names the output `{name}`, and a stage is needed here", escape_controls(text));
         Err(Error::usage(message)
-            .hint(format!("leave the output out: `{}`", text[..text.len() - port.len()].trim_end_matches('.'))))
+            .hint(format!("leave the output out: `{}`", text[..text.len() - name.len()].trim_end_matches('.'))))
     }
 
     /// Returns the cells that any of `words` selects, in the plan's order, each once. Without words it returns all cells.
@@ -38,7 +38,7 @@ impl Plan {
         Ok(cells.into_iter().collect())
     }
 
-    /// Returns the outputs that `stage.output` or `stage[…].output` means: cell and port. Without a port it is the only one of
+    /// Returns the outputs that `stage.output` or `stage[…].output` means, each with its cell. Without a name it is the only one of
     /// `format`, or the only output. The caller checks the format of a named output.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Plan {
         let address = read(text)?;
         let output_of = |cell: usize| {
             let outputs = &self.cells[cell].outputs;
-            let found = find_output(&address.label.stage, outputs, address.port, format.unwrap_or(&Format::ANY));
+            let found = find_output(&address.label.stage, outputs, address.output_name, format.unwrap_or(&Format::ANY));
             Ok((cell, found.map_err(|problem| rejected(problem.message, problem.hint))?.name.clone()))
         };
         self.cells_at(&address)?.into_iter().map(output_of).collect()

@@ -7,10 +7,10 @@ use super::cells::Axis;
 use super::input_sources::references;
 use super::variables::Variables;
 use crate::spec::Spec;
-use cwm_core::{Diagnostic, Sources, SpannedStr};
+use cwm_core::{Diagnostic, SourceTexts, SpannedStr};
 
 /// Returns a warning about each variable of a planned pipeline that nothing used.
-pub fn unused_variables(spec: &Spec, variables: &Variables, sources: &Sources) -> Vec<String> {
+pub fn unused_variables(spec: &Spec, variables: &Variables, sources: &SourceTexts) -> Vec<String> {
     let is_unused = |name: &&SpannedStr| variables.get(&name.text).is_some_and(|variable| !variable.is_used.get());
     let warning = |SpannedStr { text: name, place }: &SpannedStr| {
         let file = sources.get(*place).map_or("", |source| source.name.as_str());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::spec::{parse_yaml, unfit_for_variable};
-use cwm_core::{Diagnostic, Node, Place, Problems, Source, SpannedStr, escape_controls, list_names, nearest};
+use cwm_core::{Diagnostic, Node, Place, Problems, SourceText, SpannedStr, escape_controls, list_names, nearest};
 
 use super::substitute::Scope;
 
@@ -20,8 +20,8 @@ pub struct Variable {
 pub type Variables = HashMap<String, Variable>;
 
 /// Returns the values of all `--set`, for messages.
-pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
-    sets.iter().map(|(name, value)| Source { name: format!("--set {name}"), text: value.clone() })
+pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = SourceText> {
+    sets.iter().map(|(name, value)| SourceText { name: format!("--set {name}"), text: value.clone() })
 }
 
 /// Returns the values of `--set` by variable, equal values in one form: `[0]` for `[ 0 ]`. A run is recorded by them. A value

@@ -23,7 +23,7 @@ pub fn read() -> Result<BTreeMap<String, String>> {
     let mut values = section(&file("AWS_CONFIG_FILE", "config").unwrap_or_default(), name, "profile ");
     values.extend(section(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials").unwrap_or_default(), name, ""));
     if named.is_some() && values.is_empty() {
-        return Err(RemoteError::Refused(format!(
+        return Err(RemoteError::Unsupported(format!(
             "AWS_PROFILE names the profile `{}`, and neither ~/.aws/credentials nor ~/.aws/config (or what \
              AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name) has entries of it",
             escape_controls(name)

@@ -4,7 +4,7 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 
 use super::{Backend, Location, bucket, connect, environment};
 use crate::error::Result;
-use cwm_project::site::Remote;
+use cwm_project::config::Remote;
 
 /// Containers of Azure Blob Storage.
 pub static AZURE: Backend = Backend {

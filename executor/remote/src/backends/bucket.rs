@@ -1,7 +1,7 @@
 //! URLs of buckets: `s3://bucket/prefix`.
 
 use super::check_server_url;
-use cwm_project::site::InvalidRemote;
+use cwm_project::config::InvalidRemote;
 
 /// Checks the URL of a bucket (Azure's container), without its scheme. Only characters are allowed that need no escaping anywhere.
 ///

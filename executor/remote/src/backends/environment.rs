@@ -69,7 +69,7 @@ pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str> {
     if ANY_TEXT.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
         return Ok(value);
     }
-    Err(RemoteError::Refused(format!(
+    Err(RemoteError::Unsupported(format!(
         "{name} has a space, a line break or another character that it cannot have; its value is not shown"
     )))
 }

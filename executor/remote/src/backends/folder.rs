@@ -9,7 +9,7 @@ use super::{Backend, Location, backend_of, invalid};
 use crate::error::Result;
 use cwm_core::Error;
 use cwm_core::files::{is_store, resolve};
-use cwm_project::site::{InvalidRemote, Remote};
+use cwm_project::config::{InvalidRemote, Remote};
 
 /// Folders.
 pub static FOLDER: Backend = Backend {

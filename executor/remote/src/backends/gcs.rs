@@ -4,7 +4,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 
 use super::{Backend, Location, bucket, connect, environment};
 use crate::error::Result;
-use cwm_project::site::Remote;
+use cwm_project::config::Remote;
 
 /// Buckets of Google Cloud Storage.
 pub static GCS: Backend = Backend {

@@ -6,7 +6,7 @@ use object_store::http::HttpBuilder;
 
 use super::{Backend, Location, check_server_url, connect, invalid};
 use crate::error::Result;
-use cwm_project::site::{InvalidRemote, Remote, WHERE_CREDENTIALS_ARE, is_secret};
+use cwm_project::config::{InvalidRemote, Remote, WHERE_CREDENTIALS_ARE, is_secret};
 
 /// Folders that web servers hand out.
 pub static HTTP: Backend = Backend {

@@ -20,7 +20,7 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use super::error::{RemoteError, Result};
 use super::http_connector::{Connector, MAX_REQUESTS};
 use cwm_core::suggest;
-use cwm_project::site::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};
+use cwm_project::config::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};
 
 pub use folder::check_is_no_store;
 #[cfg(test)]
@@ -82,7 +82,7 @@ impl Location {
 /// # Errors
 /// Its URL, settings or credentials are wrong.
 pub fn open(remote: &Remote) -> Result<(&'static Backend, Location)> {
-    let refused = |invalid: InvalidRemote| RemoteError::Refused(invalid.message);
+    let refused = |invalid: InvalidRemote| RemoteError::Unsupported(invalid.message);
     let (backend, rest) = backend_of(&remote.url).map_err(refused)?;
     (backend.check)(remote, rest).map_err(refused)?;
     Ok((backend, (backend.open)(remote, rest)?))
@@ -200,8 +200,8 @@ fn connection(remote: &Remote) -> (Connector, RetryConfig, ClientOptions) {
 /// The error of a builder: nothing was requested, so that a retry does not help.
 fn misconfigured(error: &object_store::Error, kind: &Backend, sources: &str) -> RemoteError {
     match RemoteError::of(error, kind.credentials_advice) {
-        RemoteError::Refused(reason) | RemoteError::Unreachable(reason) => {
-            RemoteError::Refused(format!("the settings in {sources}: {reason}"))
+        RemoteError::Unsupported(reason) | RemoteError::Unreachable(reason) => {
+            RemoteError::Unsupported(format!("the settings in {sources}: {reason}"))
         }
         error => error,
     }

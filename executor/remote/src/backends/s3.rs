@@ -4,7 +4,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
 use super::{Backend, Location, OptionKey, aws_profile, bucket, connect, environment, http};
 use crate::error::Result;
-use cwm_project::site::{InvalidRemote, Remote};
+use cwm_project::config::{InvalidRemote, Remote};
 
 /// Buckets of S3.
 pub static S3: Backend = Backend {

@@ -49,7 +49,7 @@ fn events_of(service: &TransferService, request: TransferRequest, panics: bool) 
     let panics = AtomicBool::new(panics);
     service.start(request, move |event| {
         assert!(!panics.swap(false, Ordering::SeqCst), "on purpose");
-        let _ = locked(&sender).send(event);
+        let _ = lock_mutex(&sender).send(event);
     });
     inbox
 }

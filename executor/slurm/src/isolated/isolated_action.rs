@@ -48,13 +48,13 @@ pub fn perform(
     };
     // Pulling is part of the attempt: a remote that cannot be reached now may answer the next attempt.
     process.messages.send(&ActionMessage::Start);
-    let home_work = home.work(process.key);
+    let home_work = home.work_folder(process.key);
     process.prepare(&home_work, &home_work.log())?;
     let node = NodeStore::open(config.scratch.as_deref(), &home)?;
     // Keeps `gc` from a persistent store: no root names what is pulled.
     let _shared = node.store.lock_shared(|_| {})?;
-    let files = DigestCache::of_store(&node.store);
-    IsolatedAction { process, config, home: &home, home_work: &home_work, action, node: &node, files }.run()
+    let digests = DigestCache::of_store(&node.store);
+    IsolatedAction { process, config, home: &home, home_work: &home_work, action, node: &node, digests }.run()
 }
 
 /// An action, its home store, and the store of this node in which it runs.
@@ -65,7 +65,7 @@ struct IsolatedAction<'a> {
     home_work: &'a WorkFolder,
     action: ActionFile,
     node: &'a NodeStore,
-    files: DigestCache,
+    digests: DigestCache,
 }
 
 impl IsolatedAction<'_> {
@@ -81,7 +81,7 @@ impl IsolatedAction<'_> {
         self.pull_inputs()?;
         // The result may refer to these files until it is pushed.
         let staged = StagedFiles::of(own, &self.action)?;
-        let work = own.work(key);
+        let work = own.work_folder(key);
         let action = ActionFile::read(self.home_work)?;
         work.write_action(&staged.with_staged_paths(registry, action)?)?;
         let log = self.home_work.log();
@@ -105,7 +105,7 @@ impl IsolatedAction<'_> {
     fn pull_inputs(&self) -> Result<(), ActionFailure> {
         let wanted = staged_files::content(&self.action);
         for output in wanted.values() {
-            self.node.store.quarantine_changed(output, &self.files)?;
+            self.node.store.quarantine_changed(output, &self.digests)?;
         }
         let event = self.transfer("pulling", TransferRequest::FetchContent(wanted), true)?;
         let TransferEvent::ContentFetched(FetchStats { missing, .. }) = event else {
@@ -126,9 +126,9 @@ impl IsolatedAction<'_> {
         self.transfer("looking", TransferRequest::FetchRecords(vec![key]), true)?;
         for record in own.candidates(&key, None)? {
             for output in record.outputs.values() {
-                own.quarantine_changed(output, &self.files)?;
+                own.quarantine_changed(output, &self.digests)?;
             }
-            if own.missing(&record, &self.files)?.is_empty() {
+            if own.missing(&record, &self.digests)?.is_empty() {
                 self.publish_result(Some(&record.output_digests()))?;
                 return Ok(Some(ActionOutcome::CacheHit));
             }
@@ -171,7 +171,7 @@ impl IsolatedAction<'_> {
         let timeout = self.config.remotes.first().map_or(Duration::ZERO, |to| to.timeout * UPLOAD_TIMEOUT_FACTOR);
         let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), MAX_BACKOFF));
         loop {
-            let bundle = ResultBundle::of(&self.node.store, &self.files, record, true)?;
+            let bundle = ResultBundle::of(&self.node.store, &self.digests, record, true)?;
             if !bundle.has_files {
                 let error = Error::store("files of its result are gone before they were pushed");
                 return Err(error.hint("is something else deleting from the store of the node?").into());

@@ -13,7 +13,7 @@ pub use isolated_action::perform;
 
 use serde::{Deserialize, Serialize};
 
-use cwm_project::site::Remote;
+use cwm_project::config::Remote;
 
 /// The remotes that an isolated job exchanges content with. It holds no credentials: those are the node's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

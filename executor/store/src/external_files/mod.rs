@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Store, cache_file};
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, Stat, locked};
+use cwm_core::{Digest, FileError, Stat, lock_mutex};
 
 /// The first line of the cache; the rest is a list in JSON.
 const FORMAT: &str = "cwm external files 1\n";
@@ -79,11 +79,11 @@ impl DigestCache {
     pub fn snapshot(&self, path: &Path) -> Result<FileFingerprint> {
         let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         let stat = Stat::of(&path)?;
-        if let Some(entry) = locked(&self.known).entries.get(&path).filter(|entry| entry.stat == stat) {
+        if let Some(entry) = lock_mutex(&self.known).entries.get(&path).filter(|entry| entry.stat == stat) {
             return Ok(entry.clone());
         }
         let snapshot = self.hash(path)?;
-        let mut known = locked(&self.known);
+        let mut known = lock_mutex(&self.known);
         if snapshot.is_stable {
             known.entries.insert(snapshot.path.clone(), snapshot.clone());
             known.has_new = true;
@@ -93,14 +93,14 @@ impl DigestCache {
 
     /// Sizes of the files whose digests are known, by those.
     pub fn sizes(&self) -> HashMap<Digest, u64> {
-        locked(&self.known).entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
+        lock_mutex(&self.known).entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
     }
 
     /// Writes the cache, if it has new entries: true if it was written. Entries of files that are gone are dropped, those that
     /// another process added meanwhile stay. Nothing is written where there is no store (a folder without `format` is none). A
     /// failure is ignored, since it costs only time.
     pub fn save(&self) -> bool {
-        let mut known = locked(&self.known);
+        let mut known = lock_mutex(&self.known);
         let is_of_store = |path: &&Path| known.has_new && path.with_file_name("format").is_file();
         let Some(path) = self.cache.as_deref().filter(is_of_store) else { return false };
         let mut entries = read(path);
@@ -120,7 +120,7 @@ impl DigestCache {
     pub fn trust(&self, path: &Path, digest: Digest) -> Result<()> {
         let path = path.to_owned();
         let entry = FileFingerprint { stat: Stat::of(&path)?, path: path.clone(), digest, is_stable: true };
-        locked(&self.known).entries.insert(path, entry);
+        lock_mutex(&self.known).entries.insert(path, entry);
         Ok(())
     }
 

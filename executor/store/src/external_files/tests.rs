@@ -201,8 +201,8 @@ fn two_processes_keep_what_each_learnt_and_forget_what_is_gone() {
 #[test]
 fn a_folder_is_refused_and_an_empty_file_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let files = DigestCache::without_cache();
-    assert!(files.digest(folder.path()).unwrap_err().to_string().contains("not a plain file"));
-    assert_eq!(files.digest(&file(&folder, "")).unwrap(), Digest::of(b""));
-    assert!(files.digest(&folder.path().join("absent")).is_err());
+    let digests = DigestCache::without_cache();
+    assert!(digests.digest(folder.path()).unwrap_err().to_string().contains("not a plain file"));
+    assert_eq!(digests.digest(&file(&folder, "")).unwrap(), Digest::of(b""));
+    assert!(digests.digest(&folder.path().join("absent")).is_err());
 }

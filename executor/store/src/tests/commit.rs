@@ -13,7 +13,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     let action = finished(&store, "a", "hello", &[("x.txt", "one"), ("deep/y.txt", "two"), ("empty", "")]);
     let inode = {
         use std::os::unix::fs::MetadataExt;
-        fs::metadata(store.work(&key("a")).out().join("text.txt")).unwrap().ino()
+        fs::metadata(store.work_folder(&key("a")).out().join("text.txt")).unwrap().ino()
     };
     let RecordedAction { record, is_new } = store.record(action).unwrap();
     assert!(is_new);
@@ -40,7 +40,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     assert_eq!(again.keys().unwrap(), [key("a")]);
     assert_eq!(record.metrics["worst"], f64::INFINITY);
     assert_eq!(missing(&again, &record), []);
-    store.work(&key("a")).remove().unwrap();
+    store.work_folder(&key("a")).remove().unwrap();
     assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
     assert!(again.verify(None, |_, _| {}).unwrap().findings.is_empty());
 }
@@ -65,7 +65,11 @@ fn the_same_content_is_stored_once() {
     assert_eq!(other.record.outputs, record.outputs);
     // "same", the manifest and two logs.
     assert_eq!(store.verify(None, |_, _| {}).unwrap().objects, 4);
-    assert_eq!(names_in(&store.work(&key("b")).out().join("folder")), Vec::<String>::new(), "the doubles are dropped");
+    assert_eq!(
+        names_in(&store.work_folder(&key("b")).out().join("folder")),
+        Vec::<String>::new(),
+        "the doubles are dropped"
+    );
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn a_tree_that_another_process_places_first_is_used() {
 fn the_executable_bit_is_kept_in_the_manifest() {
     let (_folder, store) = new_store();
     let action = finished(&store, "a", "hello", &[("plain", "1"), ("tool", "2")]);
-    let tool = store.work(&key("a")).out().join("folder/tool");
+    let tool = store.work_folder(&key("a")).out().join("folder/tool");
     fs::set_permissions(tool, fs::Permissions::from_mode(0o755)).unwrap();
     let record = store.record(action).unwrap().record;
     let manifest = store.manifest(&record.outputs["folder"].digest).unwrap();
@@ -233,14 +237,14 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
     let (folder, store) = new_store();
     let data = folder.path().join("data.pgn");
     fs::write(&data, "1. e4").unwrap();
-    let files = DigestCache::without_cache();
+    let digests = DigestCache::without_cache();
     let mut action = finished(&store, "a", "unused", &[]);
     action.outputs = BTreeMap::from([(
         "pgn".to_owned(),
         NewOutput {
             format: Format::PGN,
             shape: OutputShape::File { extension: "pgn".into() },
-            content: OutputContent::External(files.snapshot(&data).unwrap()),
+            content: OutputContent::External(digests.snapshot(&data).unwrap()),
         },
     )]);
     let record = store.record(action).unwrap().record;
@@ -251,7 +255,7 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
     fs::write(&data, "1. d4").unwrap();
     let changed = missing(&store, &record);
     assert_eq!(changed, [MissingContent { output: "pgn".into(), digest: record.outputs["pgn"].digest, damage: None }]);
-    assert!(store.path_of(&record.outputs["pgn"], &files).is_err());
+    assert!(store.path_of(&record.outputs["pgn"], &digests).is_err());
     fs::write(&data, "1. e4").unwrap();
 
     let moved = folder.path().join("moved");

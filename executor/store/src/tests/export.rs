@@ -14,7 +14,7 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     let (folder, store) = new_store();
     let report = folder.path().join("deep/report");
     let action = finished(&store, "a", "hello", &[("index.html", "one"), ("tables/t.md", "two"), ("run.sh", "#!")]);
-    let script = store.work(&key("a")).out().join("folder/run.sh");
+    let script = store.work_folder(&key("a")).out().join("folder/run.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
     let first = store.record(action).unwrap().record;
     let exported = export(&store, &first, "folder", &report).unwrap();

@@ -6,7 +6,7 @@ use super::*;
 fn refusal(shape: OutputShape, make: impl FnOnce(&Path)) -> String {
     let (_folder, store) = new_store();
     let mut action = finished(&store, "a", "unused", &[]);
-    let out = store.work(&key("a")).out().join("out");
+    let out = store.work_folder(&key("a")).out().join("out");
     make(&out);
     action.outputs = BTreeMap::from([("out".to_owned(), made(out, shape))]);
     let error = store.record(action).unwrap_err();

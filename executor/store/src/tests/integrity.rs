@@ -276,9 +276,9 @@ fn a_young_change_is_seen_as_well() {
     let record = stored(&store, "a");
     for _ in 0..2 {
         overwrite(&store.object_path(&of("hello")), "hallo");
-        let files = DigestCache::of_store(&store);
-        assert_eq!(store.missing_or_damaged(&record, &files).unwrap().len(), 1);
+        let digests = DigestCache::of_store(&store);
+        assert_eq!(store.missing_or_damaged(&record, &digests).unwrap().len(), 1);
         overwrite(&store.object_path(&of("hello")), "hello");
-        assert_eq!(store.missing_or_damaged(&record, &files).unwrap(), []);
+        assert_eq!(store.missing_or_damaged(&record, &digests).unwrap(), []);
     }
 }

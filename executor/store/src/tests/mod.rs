@@ -86,7 +86,7 @@ fn made(path: PathBuf, shape: OutputShape) -> NewOutput {
 /// The finished action `name`, whose outputs are in its work folder: the file `text` and the folder `folder` with
 /// these files.
 fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> NewAction {
-    let work = store.work(&key(name));
+    let work = store.work_folder(&key(name));
     work.prepare(1).unwrap();
     let (file, tree) = (work.out().join("text.txt"), work.out().join("folder"));
     fs::write(&file, text).unwrap();

@@ -180,7 +180,7 @@ impl Whole {
     /// Everything that is used is right; everything else is reported and quarantined; and then all can be made again.
     fn heals(&self, done: &[String]) -> std::result::Result<(), TestCaseError> {
         let Ok(store) = Store::at(self.store.root()) else { return Ok(()) };
-        let files = DigestCache::of_store(&store);
+        let digests = DigestCache::of_store(&store);
         for record in &self.records {
             // An error is told, and `verify` mends what it is about.
             for found in store.actions(&record.key).unwrap_or_default() {
@@ -188,7 +188,7 @@ impl Whole {
                     self.records.contains(&ActionRecord { evicted: None, ..found.clone() }),
                     "{done:?}: {found:?}"
                 );
-                let Ok(unusable) = store.missing_or_damaged(&found, &files) else { continue };
+                let Ok(unusable) = store.missing_or_damaged(&found, &digests) else { continue };
                 for missing in &unusable {
                     // With something in the place of the locks, the damage is reported, and nothing is moved.
                     let aside = missing.damage.as_ref().map(|damage| store.quarantine_damaged(damage));
@@ -196,7 +196,7 @@ impl Whole {
                     prop_assert!(aside.is_none_or(is_told), "{done:?}: {missing:?}");
                 }
                 if unusable.is_empty() {
-                    self.reads_right(&store, &found, &files, false, done)?;
+                    self.reads_right(&store, &found, &digests, false, done)?;
                 }
             }
         }
@@ -214,8 +214,8 @@ impl Whole {
         let made = record_all(&store);
         for (made, before) in made.iter().zip(&self.records) {
             prop_assert_eq!(&made.outputs, &before.outputs, "{:?}", done);
-            prop_assert!(store.missing_or_damaged(made, &files).unwrap().is_empty(), "{done:?}");
-            self.reads_right(&store, made, &files, true, done)?;
+            prop_assert!(store.missing_or_damaged(made, &digests).unwrap().is_empty(), "{done:?}");
+            self.reads_right(&store, made, &digests, true, done)?;
         }
         let last = store.verify(None, |_, _| {}).unwrap();
         prop_assert!(last.findings.iter().all(is_foreign), "{done:?}: {last:?} after {first:?}");
@@ -226,12 +226,12 @@ impl Whole {
         &self,
         store: &Store,
         record: &ActionRecord,
-        files: &DigestCache,
+        digests: &DigestCache,
         is_mended: bool,
         done: &[String],
     ) -> std::result::Result<(), TestCaseError> {
         for output in record.outputs.values() {
-            let path = match store.path_of(output, files) {
+            let path = match store.path_of(output, digests) {
                 Ok(path) => path,
                 // Its tree may not be made where something stands in the way, which is told.
                 Err(error) => {
@@ -240,7 +240,7 @@ impl Whole {
                 }
             };
             let snapshot = store.snapshot(output).unwrap();
-            prop_assert!(store.verify_intact(&snapshot, files).is_ok(), "{done:?}");
+            prop_assert!(store.verify_intact(&snapshot, digests).is_ok(), "{done:?}");
             let contents: Vec<(PathBuf, Digest)> = match output.shape {
                 OutputShape::File { .. } => vec![(path, output.digest)],
                 OutputShape::Folder => {

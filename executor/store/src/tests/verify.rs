@@ -197,7 +197,7 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
         |store| store.action_folder(&key("a")),
         |store| store.action_folder(&key("a")).parent().unwrap().to_owned(),
         |store| store.object_path(&Digest::of(b"hello")).parent().unwrap().to_owned(),
-        |store| store.work(&key("a")).path,
+        |store| store.work_folder(&key("a")).path,
         |store| store.lock_path(&key("a").to_string()),
         |store| store.lock_path("store"),
         |store| store.root().join("temporary"),

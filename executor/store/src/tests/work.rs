@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
+    let work = store.work_folder(&key("a"));
     assert!(!work.path.exists());
     work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
     work.prepare(1).unwrap();
@@ -33,7 +33,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
 #[test]
 fn a_stamp_says_who_wrote_what_is_kept() {
     let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
+    let work = store.work_folder(&key("a"));
     work.prepare(1).unwrap();
     assert_eq!(work.read_stamp().unwrap(), None);
     let stamp = CheckpointStamp { format: 1, binary: "abc".into(), device: "cpu".into() };
@@ -47,7 +47,7 @@ fn a_stamp_says_who_wrote_what_is_kept() {
 #[test]
 fn what_was_kept_in_another_store_is_known_until_the_next_start() {
     let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
+    let work = store.work_folder(&key("a"));
     work.prepare(1).unwrap();
     assert!(!work.has_remote_checkpoints());
     work.mark_remote_checkpoints().unwrap();
@@ -59,7 +59,7 @@ fn what_was_kept_in_another_store_is_known_until_the_next_start() {
 #[test]
 fn a_removal_is_whole_and_garbage_where_it_was_killed() {
     let (_folder, store) = new_store();
-    let (a, b) = (store.work(&key("a")), store.work(&key("b")));
+    let (a, b) = (store.work_folder(&key("a")), store.work_folder(&key("b")));
     a.prepare(1).unwrap();
     b.prepare(1).unwrap();
     fs::write(a.checkpoint_folder().join("checkpoint"), "x").unwrap();
@@ -67,7 +67,7 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
         cwm_core::files::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
         _ => Ok(()),
     });
-    assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
+    assert!(store.clone().with_fault_injection(hook).work_folder(&key("a")).remove().is_err());
     assert!(!a.path.exists(), "nothing half removed can be taken for kept work");
     assert_eq!(names_in(&store.folder("garbage")).len(), 1);
     b.remove().unwrap();
@@ -80,7 +80,7 @@ fn a_removal_is_whole_and_garbage_where_it_was_killed() {
 #[test]
 fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
     let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
+    let work = store.work_folder(&key("a"));
     work.discard_output().unwrap();
     work.prepare(1).unwrap();
     for folder in [work.out(), work.tmp(), work.checkpoint_folder()] {
@@ -98,7 +98,7 @@ fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
 #[test]
 fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood() {
     let (_folder, store) = new_store();
-    let work = store.work(&key("a"));
+    let work = store.work_folder(&key("a"));
     work.prepare(1).unwrap();
     fs::write(work.out().join("partial"), "x").unwrap();
     fs::write(work.checkpoint_folder().join("checkpoint"), "x").unwrap();
@@ -109,7 +109,7 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
         cwm_core::files::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
         _ => Ok(()),
     });
-    let full = store.clone().with_fault_injection(hook).work(&key("a"));
+    let full = store.clone().with_fault_injection(hook).work_folder(&key("a"));
     let action = BTreeMap::from([("stage", "parse")]);
 
     let held = store.try_lock_key(&key("a"), "a run that still goes on").unwrap().unwrap();

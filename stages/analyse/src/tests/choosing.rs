@@ -70,7 +70,7 @@ fn drawn_positions_have_the_wanted_shares() {
 }
 
 #[test]
-fn positions_with_many_pieces_or_few_moves_are_left_out() {
+fn positions_with_many_pieces_or_few_moves_are_dropped() {
     let folder = tempdir().unwrap();
     let outcome = trial(folder.path(), 10)
         .with("max_pieces", Value::Int(20))

@@ -150,7 +150,7 @@ fn nothing_to_ask_is_an_error_in_words() {
     sample::write_games(&folder.path().join("games"), &[sample::games()[0][..4].to_vec()]).unwrap();
     let trial = Trial::new(folder.path().join("work")).input("games", folder.path().join("games"));
     let failure = trial.with("from_ply", Value::Int(5)).run(&Analyse).err().unwrap();
-    assert!(failure.message.starts_with("no position of 1 games is asked about"), "{}", failure.message);
+    assert!(failure.message.starts_with("no position of 1 games is evaluated"), "{}", failure.message);
     assert!(failure.hint.unwrap().contains("`from_ply`"));
 }
 

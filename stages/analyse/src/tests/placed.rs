@@ -96,7 +96,7 @@ fn cores_and_interruptions_change_nothing_of_placed_positions() {
 }
 
 #[test]
-fn positions_of_other_seeds_are_left_out() {
+fn positions_of_other_seeds_are_dropped() {
     let folder = tempdir().unwrap();
     // Three pieces: seeds have many positions in common.
     let run = |name: &str, number, seed: i128, apart: &[i128]| {

@@ -13,7 +13,7 @@ mod world_model;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cwm_answers::{Answer as Row, AnswersReader, Run};
+use cwm_answers::{Answer as Row, AnswersReader, PlayerSettings};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Context, Event, Failure, Input, Output, ParameterError, ParameterSpec, Stage, Value, Values};
 use cwm_questions::{Item, Task, write_line};
@@ -139,7 +139,7 @@ fn questions(server: &Server) -> Vec<Request> {
     server.requests().into_iter().filter(|request| request.path == "/v1/chat/completions").collect()
 }
 
-fn answers(outcome: &Outcome) -> (Run, Vec<Row>) {
+fn answers(outcome: &Outcome) -> (PlayerSettings, Vec<Row>) {
     let reader = AnswersReader::open(&outcome.outputs["answers"]).unwrap();
     (reader.run().unwrap().clone(), reader.collect::<Result<_, _>>().unwrap())
 }

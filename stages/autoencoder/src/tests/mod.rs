@@ -10,11 +10,11 @@ use std::path::Path;
 use cwm_chess::sample;
 use cwm_contract::Value;
 use cwm_contract::testing::Trial;
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 
 /// Writes a model and games.
-fn inputs(folder: &Path, task: Task, family: &str) {
+fn inputs(folder: &Path, task: ModelTask, family: &str) {
     write_checkpoint(&folder.join("checkpoint"), task, family, "d16/l2", 7).unwrap();
     sample::write_train_and_test(&folder.join("train"), &folder.join("test")).unwrap();
 }

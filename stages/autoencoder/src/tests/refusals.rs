@@ -3,14 +3,14 @@
 use cwm_chess::{DatasetRow, DatasetWriter, SHARD_GAMES};
 use cwm_contract::{Failure, Value};
 use cwm_encoding::START;
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 
 use super::{inputs, trial};
 use crate::AutoencoderStage;
 
 fn refused(more: &[(&str, Value)]) -> Failure {
     let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     trial(work.path(), folder.path(), more).run(&AutoencoderStage).err().unwrap()
 }
 
@@ -39,7 +39,7 @@ fn a_training_that_diverges_names_layer_and_update() {
 #[test]
 fn a_game_to_train_on_is_not_measured_on() {
     let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let test = folder.path().join("test");
     std::fs::remove_dir_all(&test).unwrap();
     std::os::unix::fs::symlink(folder.path().join("train"), &test).unwrap();
@@ -50,7 +50,7 @@ fn a_game_to_train_on_is_not_measured_on() {
 #[test]
 fn games_without_a_move_are_refused_before_the_training() {
     let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let test = folder.path().join("test");
     std::fs::remove_dir_all(&test).unwrap();
     let mut writer = DatasetWriter::create(&test, SHARD_GAMES).unwrap();

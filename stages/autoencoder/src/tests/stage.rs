@@ -9,7 +9,7 @@ use cwm_contract::testing::{self, Outcome};
 use cwm_contract::{Event, Value, Values};
 use cwm_encoding::{LABELS, START};
 use cwm_findings::Finding;
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::autoencoder::Description;
 
 use super::{inputs, trial};
@@ -42,9 +42,9 @@ fn run(folder: &Path, more: &[(&str, Value)]) -> (tempfile::TempDir, Outcome) {
 }
 
 #[test]
-fn games_of_other_rules_are_left_out_and_counted() {
+fn games_of_other_rules_are_dropped_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let (_work, plain) = run(folder.path(), &[]);
     for name in ["train", "test"] {
         let path = folder.path().join(name);
@@ -85,7 +85,7 @@ fn games_of_other_rules_are_left_out_and_counted() {
 #[test]
 fn it_writes_an_autoencoder_and_a_finding_for_each_layer_but_0() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let (_work, outcome) = run(folder.path(), &[]);
     let description = Description::read(&outcome.outputs["autoencoder"]).unwrap();
     assert_eq!((description.width, description.latents, &description.layers[..]), (16, 64, &[1, 2][..]));
@@ -126,7 +126,7 @@ fn copy_checkpoints(keep: &Path, copies: &Path, done: &AtomicBool) -> Vec<PathBu
 #[test]
 fn the_same_comes_of_any_number_of_cores_and_after_a_kill() {
     let (folder, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let more = [("batch_size", Value::Int(10)), ("checkpoint_every", Value::Int(7))];
     let (work, done) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
     let (outcome, killed) = std::thread::scope(|scope| {
@@ -158,7 +158,7 @@ fn the_same_comes_of_any_number_of_cores_and_after_a_kill() {
 #[test]
 fn a_damaged_checkpoint_is_not_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let (work, undisturbed) = run(folder.path(), &[]);
     let expected = written(&undisturbed);
     let path = state::path(&work.path().join("checkpoints"));
@@ -174,7 +174,7 @@ fn a_damaged_checkpoint_is_not_gone_on_with() {
 #[test]
 fn so_much_sparsity_leaves_next_to_no_latent() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::Moves, "gpt");
+    inputs(folder.path(), ModelTask::Moves, "gpt");
     let more = [
         ("sparsity", Value::Float(1e6)),
         ("beta2", Value::Float(0.5)),
@@ -194,7 +194,7 @@ fn so_much_sparsity_leaves_next_to_no_latent() {
 #[test]
 fn a_state_model_has_the_loss_of_the_benchmark() {
     let folder = tempfile::tempdir().unwrap();
-    inputs(folder.path(), Task::State, "transformer");
+    inputs(folder.path(), ModelTask::State, "transformer");
     let (_work, outcome) = run(folder.path(), &[("keep_begin", Value::Bool(false))]);
     for finding in findings(&outcome) {
         // 75 labels of 13 and fewer classes, of a model that knows none.

@@ -85,7 +85,7 @@ fn positions_of_the_training_are_seen_whatever_their_counts_of_moves() {
 }
 
 #[test]
-fn what_some_form_has_no_room_for_is_left_out_of_all_and_counted() {
+fn what_some_form_has_no_room_for_is_dropped_from_all_and_counted() {
     let knights = |plies: usize| -> Vec<PlainMove> {
         use shakmaty::Square::{F3, F6, G1, G8};
         let moves = [(G1, F3), (G8, F6), (F3, G1), (F6, G8)];

@@ -5,7 +5,7 @@ use super::{comments, counts, on_pgn};
 const GOOD: &str = "[White \"A\"]\n\n1. e4 {Takes the centre and opens lines for the bishop.} e5 *\n\n";
 
 #[test]
-fn faulty_games_are_left_out_and_counted() {
+fn faulty_games_are_dropped_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let games: [(&[u8], &str); 7] = [
         (b"[Variant \"Chess960\"]\n\n1. e4 {Takes the centre at once, of course.} *\n\n", "variant"),
@@ -33,7 +33,7 @@ fn faulty_games_are_left_out_and_counted() {
 }
 
 #[test]
-fn comments_are_left_out_for_a_reason() {
+fn comments_are_dropped_for_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = "[White \"Marble\"]\n[FEN \"r3k3/8/8/8/8/8/4P3/4K3 w KQq - 0 7\"]\n\n7. e4 {Marble goes to the centre now.} {And so on.} Kf7 {No!} \
                8. Ke2 {Just a move like many others.} Kf6 {A plan of Nimzowitsch in the endgame.} 9. Ke3 {; a plan (of { a kind) for all}\n";

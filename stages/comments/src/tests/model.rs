@@ -1,6 +1,6 @@
 //! Cleaning and judging by a model.
 
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_contract::Value;
 use cwm_contract::testing::Trial;
 use cwm_questions::{UnknownTasks, read_items};
@@ -48,7 +48,7 @@ fn a_models_answers_are_taken_over() {
 }
 
 fn write<'a>(path: &std::path::Path, answers: impl Iterator<Item = (&'a str, &'a str)>) {
-    let run = Run { name: "small-model".into(), ..Run::default() };
+    let run = PlayerSettings { name: "small-model".into(), ..PlayerSettings::default() };
     let mut writer = AnswersWriter::create(path, &run).unwrap();
     for (task_id, response) in answers {
         let response = Some(response.to_owned());

@@ -7,7 +7,7 @@ use cwm_policy::replay::best_action;
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
-use crate::encoded::{EncodedSequence, Row, position_name};
+use crate::encoded_sequence::{EncodedSequence, Row, position_name};
 
 /// The form `board`. Its symbols share their ids with actions, as in the authors' code.
 pub const FORM: Form = Form {

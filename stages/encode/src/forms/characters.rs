@@ -4,7 +4,7 @@ use cwm_policy::inputs::characters::{MOST_CHARACTERS, MoveText, VOCABULARY};
 use cwm_policy::replay::replay;
 
 use super::{Encoder, Form};
-use crate::encoded::{EncodedSequence, Row};
+use crate::encoded_sequence::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `characters`.
@@ -39,6 +39,6 @@ fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     Ok(EncodedSequence {
         row: Some(Row::text(game.id.clone(), &text.ids(), 0)),
         dropped: Some((MOVES, beyond as u64)),
-        is_cut: text.text.len() > MOST_CHARACTERS,
+        is_truncated: text.text.len() > MOST_CHARACTERS,
     })
 }

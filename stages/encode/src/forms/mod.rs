@@ -9,7 +9,7 @@ use cwm_reasoning::Example;
 use cwm_sequences::Vocabulary;
 
 use crate::config::Config;
-use crate::encoded::EncodedSequence;
+use crate::encoded_sequence::EncodedSequence;
 use crate::labels::LabelledGame;
 
 mod board;

@@ -7,7 +7,7 @@ use cwm_policy::replay::{best_action, check_position, replay};
 use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
-use crate::encoded::{EncodedSequence, Row};
+use crate::encoded_sequence::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `moves`.
@@ -49,6 +49,6 @@ fn encode(game: &LabelledGame) -> Result<EncodedSequence, String> {
     Ok(EncodedSequence {
         row: Some(Row { id: game.id.clone(), tokens, targets }),
         dropped: Some((POSITIONS, beyond as u64)),
-        is_cut: labels.len() > used,
+        is_truncated: labels.len() > used,
     })
 }

@@ -7,7 +7,7 @@ use cwm_policy::inputs::prompt::{CONTEXT, VOCABULARY, ids, question};
 use cwm_policy::replay::best_action;
 
 use super::{Encoder, Form};
-use crate::encoded::{EncodedSequence, Row, position_name};
+use crate::encoded_sequence::{EncodedSequence, Row, position_name};
 
 /// The form `prompt`.
 pub const FORM: Form = Form {

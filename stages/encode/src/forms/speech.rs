@@ -5,7 +5,7 @@ use cwm_speech::{COUNT, Conversation, PositionForm, example_words};
 
 use super::{Encoder, Form};
 use crate::config::Config;
-use crate::encoded::{EncodedSequence, Row};
+use crate::encoded_sequence::{EncodedSequence, Row};
 
 /// The form `speech`.
 pub const FORM: Form = Form {

@@ -8,7 +8,7 @@ use cwm_sequences::NO_LOSS;
 
 use super::{Encoder, Form};
 use crate::config::Config;
-use crate::encoded::{EncodedSequence, Row};
+use crate::encoded_sequence::{EncodedSequence, Row};
 use crate::labels::LabelledGame;
 
 /// The form `words`.
@@ -66,7 +66,7 @@ fn row(id: String, mut tokens: Vec<u16>, most: usize) -> EncodedSequence {
     tokens.truncate(most);
     targets.truncate(most);
     let dropped = (beyond > 0).then_some((BEYOND, beyond as u64));
-    EncodedSequence { row: Some(Row { id, tokens, targets }), dropped, is_cut: beyond > 0 }
+    EncodedSequence { row: Some(Row { id, tokens, targets }), dropped, is_truncated: beyond > 0 }
 }
 
 /// The games one after another, in blocks. A block is named by the first of the games and its number among their blocks.

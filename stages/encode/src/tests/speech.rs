@@ -60,7 +60,7 @@ fn the_vocabulary_is_that_of_the_small_language() {
 }
 
 #[test]
-fn long_examples_are_left_out_and_counted() {
+fn long_examples_are_dropped_and_counted() {
     let inputs = bench(&[line("a", "e7e8q"), line("b", "a1b1")]);
     let outcome = inputs.run_with(speech("pieces", 12), 1).unwrap();
     assert_eq!(rows(&outcome).len(), 1);

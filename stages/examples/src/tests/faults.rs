@@ -99,14 +99,14 @@ fn what_is_no_engine_is_an_error_in_words() {
 }
 
 #[test]
-fn tickets_whose_sum_is_no_number_are_too_many() {
+fn weights_whose_sum_is_no_number_are_too_large() {
     let folder = tempdir().unwrap();
     let rows: [(&str, &[(&str, i32)]); 1] = [(START, &[("e2e4", 1)])];
     let kinds = [("legal", i128::from(u64::MAX)), ("check", 9)];
-    let kinds = kinds.map(|(name, tickets)| (name.to_owned(), Value::Int(tickets)));
+    let kinds = kinds.map(|(name, weight)| (name.to_owned(), Value::Int(weight)));
     let trial = on_evaluations(folder.path(), "factual", &rows).with("kinds", Value::Map(kinds.into()));
     let failure = trial.run(&Examples).err().unwrap();
-    assert_eq!(failure.message, "parameter `kinds` has more than 1000 tickets");
+    assert_eq!(failure.message, "parameter `kinds` has weights of more than 1000 in all");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn the_probes_are_the_same_twice() {
 fn the_probe_has_values_where_questions_are_about_them() {
     let folder = tempdir().unwrap();
     let kinds = [("win_probability", 900), ("mobility", 10), ("legal", 10), ("check", 2)];
-    let kinds = kinds.map(|(name, tickets)| (name.to_owned(), Value::Int(tickets)));
+    let kinds = kinds.map(|(name, weight)| (name.to_owned(), Value::Int(weight)));
     let values = [("builder".to_owned(), text("factual")), ("kinds".to_owned(), Value::Map(kinds.into()))];
     let probed = testing::probe(&Examples, values.into(), folder.path()).unwrap().unwrap();
     let written = String::from_utf8(probed["run/examples"].clone()).unwrap();

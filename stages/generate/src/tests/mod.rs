@@ -52,8 +52,8 @@ fn each_item_has_its_answers_on_any_number_of_cores() {
         for answer in &found {
             let words = answer.completion_tokens.unwrap();
             assert!(answer.response.is_some() && (1..=9).contains(&words));
-            let is_cut = answer.finish.as_deref() == Some("length");
-            assert!(if is_cut { words == 9 } else { answer.finish.as_deref() == Some("stop") }, "{answer:?}");
+            let is_truncated = answer.finish.as_deref() == Some("length");
+            assert!(if is_truncated { words == 9 } else { answer.finish.as_deref() == Some("stop") }, "{answer:?}");
         }
         // The men are 4 of two words each; then side, rights, file, and what is asked with five moves, or a piece and its square.
         assert_eq!(found.iter().step_by(3).map(|row| row.prompt_tokens.unwrap()).collect::<Vec<_>>(), [12, 22, 22, 14]);

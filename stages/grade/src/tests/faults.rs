@@ -61,10 +61,12 @@ fn keys_that_do_not_follow_from_their_items_are_noted() {
 #[test]
 fn runs_have_names_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    let runs = |other: Run| [("said[n=1]", run_of("x"), twenty_answers(5)), ("said[n=2]", other, twenty_answers(6))];
+    let runs = |other: PlayerSettings| {
+        [("said[n=1]", run_of("x"), twenty_answers(5)), ("said[n=2]", other, twenty_answers(6))]
+    };
     let found = message(trial(folder.path(), &runs(run_of("x"))));
     assert_eq!(found, "said[n=1] and said[n=2] are answers of one run, x");
-    let other = Run { context: Some("pieces".into()), ..run_of("x") };
+    let other = PlayerSettings { context: Some("pieces".into()), ..run_of("x") };
     let found = tallies(&trial(folder.path(), &runs(other)).run(&Grade).unwrap());
     let names: Vec<_> = found.overall.iter().map(|tally| tally.run.as_str()).collect();
     assert_eq!(names, ["x", "x[context=pieces]"]);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{Answer, AnswersWriter, Grades, NOT_ASKED, Run, Tallies};
+use cwm_answers::{Answer, AnswersWriter, Grades, NOT_ASKED, PlayerSettings, Tallies};
 use cwm_contract::testing::{Outcome, Trial, shared};
 use cwm_contract::{Label, Value};
 
@@ -12,8 +12,8 @@ use crate::Grade;
 mod faults;
 mod golden;
 mod graded;
+mod judge_scores;
 mod made;
-mod opinions;
 mod replay;
 
 /// The text of a golden file; none, with a note, if it is not there.
@@ -28,14 +28,14 @@ fn golden_text(name: &str) -> Option<String> {
     Some(text)
 }
 
-fn write(path: &Path, run: &Run, answers: &[Answer]) {
+fn write(path: &Path, run: &PlayerSettings, answers: &[Answer]) {
     let mut writer = AnswersWriter::create(path, run).unwrap();
     answers.iter().for_each(|answer| writer.push(answer.clone()).unwrap());
     writer.finish().unwrap();
 }
 
-fn run_of(name: &str) -> Run {
-    Run { name: name.into(), max_tokens: Some(8_192), ..Run::default() }
+fn run_of(name: &str) -> PlayerSettings {
+    PlayerSettings { name: name.into(), max_tokens: Some(8_192), ..PlayerSettings::default() }
 }
 
 /// An item of a task whose answers are letters.
@@ -79,7 +79,7 @@ fn twenty_answers(right: usize) -> Vec<Answer> {
 }
 
 /// A trial on the twenty items and these answers.
-fn trial(folder: &Path, answers: &[(&str, Run, Vec<Answer>)]) -> Trial {
+fn trial(folder: &Path, answers: &[(&str, PlayerSettings, Vec<Answer>)]) -> Trial {
     let mut trial = Trial::new(folder.join("work")).with("resamples", Value::Int(200)).labelled(
         "items",
         Label::stage("items"),

@@ -55,7 +55,7 @@ fn every_fault_names_file_line_and_game() {
 }
 
 #[test]
-fn faulty_records_may_be_left_out_and_are_counted_and_named() {
+fn faulty_records_may_be_dropped_and_are_counted_and_named() {
     let [first, second] = RECORDS.lines().collect::<Vec<_>>()[..] else { panic!("two records") };
     let wrong = "{}\n".repeat(30);
     let text = format!("{first}\n{}\n{wrong}{first}\n{second}", second.replace("\"steps\": 19", "\"steps\": 20"));

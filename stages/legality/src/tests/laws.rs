@@ -10,7 +10,7 @@ use super::*;
 #[test]
 fn rows_are_the_words_of_games_and_means_are_theirs() {
     let games = sample::games()[2..].to_vec();
-    let bench = Bench::new(&games).model(Task::Moves, "gpt", "d32/l1", 3);
+    let bench = Bench::new(&games).model(ModelTask::Moves, "gpt", "d32/l1", 3);
     let outcome = bench.run(&[]);
     let (_, rows) = read(&outcome);
     let mut words = games.iter().map(|game| Words::of(game.iter().copied())).enumerate().flat_map(|(game, words)| {
@@ -45,7 +45,7 @@ fn rows_are_the_words_of_games_and_means_are_theirs() {
 #[test]
 fn whole_moves_are_the_greedy_answers_of_all_plies() {
     let games = sample::games()[3..5].to_vec();
-    let bench = Bench::new(&games).model(Task::Moves, "gpt", "d32/l1", 5);
+    let bench = Bench::new(&games).model(ModelTask::Moves, "gpt", "d32/l1", 5);
     let outcome = bench.run(&[]);
     let moves = finding(&outcome, "moves").unwrap();
     let model = cwm_inside::Model::open(
@@ -97,7 +97,7 @@ fn a_game_that_is_over_has_no_legal_word_and_one_that_is_cut_goes_on() {
         };
         text.split(' ').map(plain).collect::<Vec<_>>()
     };
-    let bench = Bench::new(&[uci("f2f3 e7e5 g2g4 d8h4"), uci("e2e4 e7e5")]).model(Task::Moves, "gpt", "d32/l1", 1);
+    let bench = Bench::new(&[uci("f2f3 e7e5 g2g4 d8h4"), uci("e2e4 e7e5")]).model(ModelTask::Moves, "gpt", "d32/l1", 1);
     let (_, rows) = read(&bench.run(&[]));
     let lasts = [&rows[8], &rows[13]];
     assert_eq!(
@@ -116,7 +116,7 @@ fn a_game_that_is_over_has_no_legal_word_and_one_that_is_cut_goes_on() {
 fn games_of_the_training_are_counted() {
     let games = sample::games();
     let bench =
-        Bench::new(&[games[4].clone(), games[5].clone(), games[4].clone()]).model(Task::Moves, "gpt", "d32/l1", 1);
+        Bench::new(&[games[4].clone(), games[5].clone(), games[4].clone()]).model(ModelTask::Moves, "gpt", "d32/l1", 1);
     assert_eq!(read(&bench.run(&[])).0.seen, None);
     sample::write_dataset(&bench.path("train"), &[games[4].clone(), games[5][..9].to_vec(), games[4].clone()]).unwrap();
     let trial = Trial::new(bench.path("work")).input("train", bench.path("train"));
@@ -128,7 +128,7 @@ fn games_of_the_training_are_counted() {
 
 #[test]
 fn bytes_do_not_depend_on_cores() {
-    let bench = Bench::new(&sample::games()[1..]).model(Task::Moves, "transformer", "d32/l1", 3);
+    let bench = Bench::new(&sample::games()[1..]).model(ModelTask::Moves, "transformer", "d32/l1", 3);
     let bytes = |cores| {
         let outcome = bench.run_on(&[("batch_tokens", Value::Int(300)), ("move_games", Value::Int(2))], cores).unwrap();
         ["legality", "findings"].map(|output| std::fs::read(&outcome.outputs[output]).unwrap())

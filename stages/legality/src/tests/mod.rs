@@ -5,7 +5,7 @@ use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_encoding::PlainMove;
 use cwm_findings::Finding;
-use cwm_inside::Task;
+use cwm_inside::ModelTask;
 use cwm_inside::sample::write_checkpoint;
 use cwm_inside_rows::{Legality as Row, LegalityDescription, LegalityReader};
 use tempfile::{TempDir, tempdir};
@@ -28,7 +28,7 @@ impl Bench {
     }
 
     /// With fresh weights.
-    fn model(self, task: Task, family: &str, size: &str, seed: u64) -> Self {
+    fn model(self, task: ModelTask, family: &str, size: &str, seed: u64) -> Self {
         write_checkpoint(&self.path("checkpoint"), task, family, size, seed).unwrap();
         self
     }

@@ -7,9 +7,9 @@ use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_inside::autoencoder::{Autoencoder, Description, SiteDescription, TrainedAutoencoder};
-use cwm_inside::linear_probe::Probes;
+use cwm_inside::linear_probe::LinearProbes;
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsSource};
+use cwm_inside::{Model, ModelTask, WeightsSource};
 use cwm_models::device;
 
 use crate::LinearProbe;
@@ -39,13 +39,13 @@ fn run(folder: &Path, method: &str) -> Result<Outcome, Failure> {
 fn directions_of_latents_are_decoded() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
-    write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l2", 4).unwrap();
+    write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l2", 4).unwrap();
     sample::write_train_and_test(&train, &test).unwrap();
     let model = Model::open(&checkpoint, WeightsSource::Trained, &device::cpu()).unwrap();
     let trained = write_autoencoder(&folder.path().join("autoencoder"), 32, model.digest());
     for method in ["linear", "difference"] {
         let outcome = run(folder.path(), method).unwrap();
-        let probes = Probes::read(&outcome.outputs["probes"]).unwrap();
+        let probes = LinearProbes::read(&outcome.outputs["probes"]).unwrap();
         assert_eq!((probes.description.of.as_str(), &probes.description.layers[..]), ("latents", &[1][..]));
         let layer = &probes.layers[&1];
         let latent = layer.latent.as_ref().unwrap();
@@ -64,7 +64,7 @@ fn directions_of_latents_are_decoded() {
 fn autoencoders_of_other_models_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
-    write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l2", 4).unwrap();
+    write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l2", 4).unwrap();
     sample::write_train_and_test(&train, &test).unwrap();
     let message = |width, digest: &str| {
         write_autoencoder(&folder.path().join("autoencoder"), width, digest);

@@ -6,8 +6,8 @@ use cwm_chess::{DatasetRow, DatasetWriter, sample};
 use cwm_contract::testing::Trial;
 use cwm_contract::{Event, Failure, Parameters, Stage, Value, Values};
 use cwm_encoding::{LABELS, START};
-use cwm_inside::Task;
-use cwm_inside::linear_probe::Probes;
+use cwm_inside::ModelTask;
+use cwm_inside::linear_probe::LinearProbes;
 use cwm_inside::sample::write_checkpoint;
 use serde_json::json;
 
@@ -15,12 +15,12 @@ use super::stage::run;
 use crate::LinearProbe;
 use crate::config::Config;
 
-fn failure(task: Task, given: &[(&str, Value)]) -> Failure {
+fn failure(task: ModelTask, given: &[(&str, Value)]) -> Failure {
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), task, if task == Task::Moves { "gpt" } else { "transformer" }, given).err().unwrap()
+    run(folder.path(), task, if task == ModelTask::Moves { "gpt" } else { "transformer" }, given).err().unwrap()
 }
 
-fn message(task: Task, given: &[(&str, Value)]) -> String {
+fn message(task: ModelTask, given: &[(&str, Value)]) -> String {
     failure(task, given).message
 }
 
@@ -31,20 +31,23 @@ fn text(value: &str) -> Value {
 #[test]
 fn what_does_not_fit_the_model_is_named() {
     let layers = Value::List(vec![Value::Int(3)]);
-    assert_eq!(message(Task::Moves, &[("layers", layers)]), "`layers` has layer 3, and gpt d32/l2 has layers 0 to 2");
     assert_eq!(
-        message(Task::State, &[("phase", text("1"))]),
+        message(ModelTask::Moves, &[("layers", layers)]),
+        "`layers` has layer 3, and gpt d32/l2 has layers 0 to 2"
+    );
+    assert_eq!(
+        message(ModelTask::State, &[("phase", text("1"))]),
         "`phase` is 1, and transformer d32/l2 reads whole moves, which have no phase"
     );
     assert_eq!(
-        message(Task::Moves, &[("max_tokens", Value::Int(4_000))]),
+        message(ModelTask::Moves, &[("max_tokens", Value::Int(4_000))]),
         "`max_tokens` is 4000, and gpt d32/l2 reads 512 tokens at most"
     );
     assert_eq!(
-        message(Task::Moves, &[("family", text("slice"))]),
+        message(ModelTask::Moves, &[("family", text("slice"))]),
         "the checkpoint is of family `gpt`, but `family` is `slice`"
     );
-    let failure = failure(Task::Moves, &[("phase", text("4")), ("max_tokens", Value::Int(3))]);
+    let failure = failure(ModelTask::Moves, &[("phase", text("4")), ("max_tokens", Value::Int(3))]);
     assert!(failure.hint.as_deref().unwrap().starts_with("`last: 0` looks at all tokens"));
     assert_eq!(
         failure.message,
@@ -53,10 +56,10 @@ fn what_does_not_fit_the_model_is_named() {
 }
 
 #[test]
-fn games_too_long_and_of_other_rules_are_left_out_and_counted() {
+fn games_too_long_and_of_other_rules_are_dropped_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, games, test] = ["checkpoint", "games", "test"].map(|name| folder.path().join(name));
-    write_checkpoint(&checkpoint, Task::State, "transformer", "d32/l1", 4).unwrap();
+    write_checkpoint(&checkpoint, ModelTask::State, "transformer", "d32/l1", 4).unwrap();
     sample::write_train_and_test(&folder.path().join("train"), &test).unwrap();
     // Two games have one name; the labels of the last are its boards.
     let mut writer = DatasetWriter::create(&games, 9).unwrap().labelled(true);
@@ -71,7 +74,7 @@ fn games_too_long_and_of_other_rules_are_left_out_and_counted() {
         trial.input("checkpoint", &checkpoint).input("train", train).input("test", test).run(&LinearProbe)
     };
     let outcome = run(&games, &test, "train-of-both").unwrap();
-    let training = Probes::read(&outcome.outputs["probes"]).unwrap().description.training;
+    let training = LinearProbes::read(&outcome.outputs["probes"]).unwrap().description.training;
     let counts = (&training["games"], &training["rows"], &training["dropped"]);
     assert_eq!(counts, (&json!(2), &json!(10), &json!({ "other_rules": 1, "too_long": 0 })));
     let is = |line: &str| outcome.events.iter().any(|event| matches!(event, Event::Log(text) if text == line));
@@ -83,17 +86,17 @@ fn games_too_long_and_of_other_rules_are_left_out_and_counted() {
     let long = folder.path().join("long");
     sample::write_dataset(&long, sample::games().iter().take(1)).unwrap();
     std::fs::remove_dir_all(&checkpoint).unwrap();
-    write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
+    write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l1", 4).unwrap();
     let failure = run(&long, &test, "too-long").err().unwrap();
     assert!(failure.message.ends_with(": 1 games are too long, 0 are of other rules"), "{failure}");
-    assert_eq!(failure.hint.unwrap(), "`max_tokens` cuts long games in place of leaving them out");
+    assert_eq!(failure.hint.unwrap(), "`max_tokens` cuts long games in place of dropping them");
 }
 
 #[test]
 fn a_game_to_train_on_is_not_measured_on() {
     let folder = tempfile::tempdir().unwrap();
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
-    write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
+    write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l1", 4).unwrap();
     sample::write_train_and_test(&train, &test).unwrap();
     let trial = Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1));
     let failure = trial

@@ -6,14 +6,14 @@ use cwm_chess::sample;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 use cwm_findings::{Finding, Kind};
-use cwm_inside::Task;
-use cwm_inside::linear_probe::Probes;
+use cwm_inside::ModelTask;
+use cwm_inside::linear_probe::LinearProbes;
 use cwm_inside::sample::write_checkpoint;
 
 use crate::LinearProbe;
 
 /// A run on a fresh model of this family, in a folder of its own.
-pub fn run(folder: &Path, task: Task, family: &str, given: &[(&str, Value)]) -> Result<Outcome, Failure> {
+pub fn run(folder: &Path, task: ModelTask, family: &str, given: &[(&str, Value)]) -> Result<Outcome, Failure> {
     let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.join(name));
     write_checkpoint(&checkpoint, task, family, "d32/l2", 4)?;
     sample::write_train_and_test(&train, &test)?;
@@ -40,7 +40,7 @@ fn bytes(outcome: &Outcome) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_layer_gets_a_linear_probe_and_findings() {
-    for (task, family) in [(Task::Moves, "gpt"), (Task::State, "gated_deltanet")] {
+    for (task, family) in [(ModelTask::Moves, "gpt"), (ModelTask::State, "gated_deltanet")] {
         let folder = tempfile::tempdir().unwrap();
         let outcome = run(folder.path(), task, family, &[("composition", Value::Bool(true))]).unwrap();
         let found = findings(&outcome);
@@ -65,13 +65,13 @@ fn every_layer_gets_a_linear_probe_and_findings() {
             assert!(squares.len() == 64 && (squares.iter().sum::<f64>() / 64.0 - accuracy).abs() < 1e-9);
         }
         assert_eq!(found.iter().filter(|finding| finding.kind == Kind::Composition).count(), 3 * 14);
-        let probes = Probes::read(&outcome.outputs["probes"]).unwrap();
+        let probes = LinearProbes::read(&outcome.outputs["probes"]).unwrap();
         assert_eq!(probes.description.layers, [0, 1, 2]);
         assert!(
             probes.layers.values().all(|layer| layer.latent.is_none() && (layer.scale == 1.0) == (family == "gpt"))
         );
         // Two games, one of which is cut after 60 tokens and one of which has 20 plies.
-        assert!(if task == Task::State { whole[0].n == 81 } else { whole[0].n >= 101 }, "{}", whole[0].n);
+        assert!(if task == ModelTask::State { whole[0].n == 81 } else { whole[0].n >= 101 }, "{}", whole[0].n);
     }
 }
 
@@ -80,7 +80,7 @@ fn the_same_bytes_come_with_other_cores_and_others_with_other_controls() {
     let of = |cores: usize, given: &[(&str, Value)]| {
         let folder = tempfile::tempdir().unwrap();
         let [checkpoint, train, test] = ["checkpoint", "train", "test"].map(|name| folder.path().join(name));
-        write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 4).unwrap();
+        write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l1", 4).unwrap();
         sample::write_train_and_test(&train, &test).unwrap();
         let trial =
             Trial::new(folder.path().join("trial")).with("epochs", Value::Int(1)).with("resamples", Value::Int(9));

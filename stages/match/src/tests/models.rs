@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::testing::{self, Trial};
 use cwm_contract::{Parameters, Value, Values};
-use cwm_game::GameStream;
+use cwm_game::StreamRng;
 use cwm_matches::End;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::{Architecture, Network, device};
@@ -172,7 +172,7 @@ fn a_third_repetition_is_avoided_while_there_is_another_move() {
         let given = [("second", text("random")), ("legality", text("mask")), ("repetition", text(rule))];
         let hot = [("temperature", Value::Float(1e6)), ("games", Value::Int(2))];
         let config = Config::read(&values(&[&given[..], &hot].concat())).unwrap();
-        let (mut side, mut random) = (Side::of_model(&player, &config), GameStream::new("test", "0", 0));
+        let (mut side, mut random) = (Side::of_model(&player, &config), StreamRng::new("test", "0", 0));
         let answers = (0..200).map(|_| side.choose(&board, &mut random, &mut 0).unwrap());
         answers.filter(|answer| *answer == MoveChoice::Move(repetition)).count()
     };

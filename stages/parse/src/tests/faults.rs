@@ -8,7 +8,7 @@ use super::{MOVES, counts, dropped, game, games, parse_text};
 use crate::Parse;
 
 #[test]
-fn faulty_games_are_left_out_and_named() {
+fn faulty_games_are_dropped_and_named() {
     let mut text = game("a", MOVES) + &game("b", "1. e4 e5 2. Ke3 Ke7") + &game("c", "1. e4 --");
     text += &game("d", MOVES).replace("[Result", "[Variant \"Atomic\"]\n[Result");
     let mut bytes = text.clone().into_bytes();

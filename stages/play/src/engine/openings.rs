@@ -142,7 +142,7 @@ const LINES: &[(u32, &str)] = &[
 mod tests {
     use std::collections::BTreeSet;
 
-    use cwm_game::GameStream;
+    use cwm_game::StreamRng;
 
     use super::*;
 
@@ -160,7 +160,7 @@ mod tests {
         let total: u32 = LINES.iter().map(|(weight, _)| weight).sum();
         let e4: u32 = LINES.iter().filter(|(_, line)| line.starts_with("e4")).map(|(weight, _)| weight).sum();
         let first = openings.0[0].1[0];
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let mut counts = [0u32; 2];
         for _ in 0..20_000 {
             if let Some(m) = openings.choose(&[], &mut stream) {

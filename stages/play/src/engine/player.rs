@@ -84,7 +84,7 @@ const WEIGHTS: [u32; 64] = {
 
 #[cfg(test)]
 mod tests {
-    use cwm_game::GameStream;
+    use cwm_game::StreamRng;
     use shakmaty::{Chess, Position};
 
     use super::*;
@@ -95,7 +95,7 @@ mod tests {
         let player = Player { rating: 1_500, tolerance: 40, lapse_permille: 0, resign_permille: 0 };
         let moves = Chess::new().legal_moves();
         let candidates = [(0, 100), (1, 60)].map(|(i, value)| Candidate { chosen: moves[i], value });
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let best = (0..9_000).filter(|_| player.choose(&candidates, &mut stream) == moves[0]).count();
         assert!((5_850..6_150).contains(&best), "{best} of 9000 instead of about 6000");
     }

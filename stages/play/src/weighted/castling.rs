@@ -79,7 +79,7 @@ fn gives_up_a_right(position: &Chess, m: Move) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cwm_game::GameStream;
+    use cwm_game::StreamRng;
     use shakmaty::uci::UciMove;
 
     use super::*;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn aims_are_drawn_equally_often() {
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..9_000 {
             let CastlingGoals(ByColor { white, black }) = CastlingGoals::draw(&mut stream);

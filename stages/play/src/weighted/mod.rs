@@ -96,13 +96,13 @@ fn draw(weights: &[u32], random: &mut impl Random) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cwm_game::GameStream;
+    use cwm_game::StreamRng;
 
     use super::*;
 
     #[test]
     fn a_weight_is_a_share() {
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let mut counts = [0u32; 5];
         for _ in 0..80_000 {
             counts[draw(&[0, 5, 1, 0, 2], &mut stream)] += 1;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn where_nothing_is_preferred_every_move_is_equally_likely() {
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let mut counts = [0u32; 3];
         for _ in 0..30_000 {
             counts[draw(&[0, 0, 0], &mut stream)] += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cwm_answers::{Answer, AnswersWriter, Run};
+use cwm_answers::{Answer, AnswersWriter, PlayerSettings};
 use cwm_contract::Label;
 use cwm_reasoning::{JudgeReader, JudgeScores};
 use serde_json::json;
@@ -40,7 +40,8 @@ fn all_answers() -> Vec<Answer> {
 
 fn write(folder: &TempDir, file: &str, name: &str, answers: &[Answer]) -> PathBuf {
     let path = folder.path().join(file);
-    let mut writer = AnswersWriter::create(&path, &Run { name: name.to_owned(), ..Run::default() }).unwrap();
+    let mut writer =
+        AnswersWriter::create(&path, &PlayerSettings { name: name.to_owned(), ..PlayerSettings::default() }).unwrap();
     answers.iter().for_each(|answer| writer.push(answer.clone()).unwrap());
     writer.finish().unwrap();
     path

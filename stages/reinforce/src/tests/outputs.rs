@@ -58,8 +58,8 @@ fn kept_answers_are_from_all_steps_and_to_different_items() {
     assert_eq!(rows.len(), 7);
     assert_eq!(rows.iter().map(|row| row.task_id.as_str()).collect::<BTreeSet<_>>().len(), 7);
     for row in &rows {
-        let (words, is_cut) = (row.completion_tokens.unwrap(), row.finish.as_deref() == Some("length"));
-        assert!(row.response.is_some() && words <= 6 && (!is_cut || words == 6), "{row:?}");
+        let (words, is_truncated) = (row.completion_tokens.unwrap(), row.finish.as_deref() == Some("length"));
+        assert!(row.response.is_some() && words <= 6 && (!is_truncated || words == 6), "{row:?}");
     }
     let mut sampler = Sampler::new(24, 4, Order::Shuffled { seed: 0 });
     for step in 0..6 {

@@ -4,7 +4,7 @@ use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, device};
 use cwm_policy_gradient::{Objective, Surrogate};
 use cwm_reasoning::{ReasoningTask, RewardOptions};
 use cwm_speech::COUNT;
-use cwm_training::Task;
+use cwm_training::Objective as _;
 
 use crate::micro_batch::MicroBatchOptions;
 use crate::policy::Policy;

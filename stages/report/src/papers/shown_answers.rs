@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufReader;
 
-use cwm_answers::{Answer, AnswersReader, Grade, Grades, Run};
+use cwm_answers::{Answer, AnswersReader, Grade, Grades, PlayerSettings};
 use cwm_contract::{Context, Failure, GroupInput};
 use cwm_page::escape_controls;
 use cwm_questions::{Item, UnknownTasks, read_items};
@@ -32,11 +32,11 @@ pub(crate) struct ShownAnswer {
     pub(crate) grade: Grade,
     pub(crate) answer: Answer,
     /// The settings with which the run was queried; `None` for answers of another program.
-    pub(crate) run: Option<Run>,
+    pub(crate) run: Option<PlayerSettings>,
 }
 
 /// A run's settings and its answer, by run, item and sample.
-type Answers = HashMap<(String, String, u64), (Option<Run>, Answer)>;
+type Answers = HashMap<(String, String, u64), (Option<PlayerSettings>, Answer)>;
 
 /// Grades of a run that are shown, by task, with their places.
 #[derive(Default)]

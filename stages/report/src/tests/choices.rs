@@ -56,7 +56,7 @@ fn the_page_has_the_first_and_the_chosen_and_the_data_all() {
         "| choice | Transformer | d128/l1 | 2 | lr 0.001, warmup 5000 | 0.250000 | 26.02 | 95.61 | 0.16 | chosen: override: \
          rank 2 |"
     );
-    assert!(rows[3].contains("2 more, of which 1 were set aside") && rows[4].contains("SLiCE"), "{table}");
+    assert!(rows[3].contains("2 more, of which 1 were excluded") && rows[4].contains("SLiCE"), "{table}");
     let csv = read(&report, "tables/candidates.csv");
     let head = "kind,choice,model,size,rank,training,lr,warmup,val_loss,exact_percent,labelwise_percent,trajectory_percent,note";
     assert_eq!((csv.lines().count(), csv.lines().next()), (11, Some(head)), "{csv}");
@@ -64,7 +64,7 @@ fn the_page_has_the_first_and_the_chosen_and_the_data_all() {
         csv.contains("ours,choice,SLiCE,d128/l1,1,sweep[lr=0.003],0.003,5000,0.143939,26.02,95.61,0.16,\n"),
         "{csv}"
     );
-    assert!(lines(&csv, "set aside: <b>diverged")[0].contains(",inf,"), "{csv}");
+    assert!(lines(&csv, "excluded: <b>diverged")[0].contains(",inf,"), "{csv}");
     assert!(!read(&report, "index.html").contains("<b>diverged"));
 }
 

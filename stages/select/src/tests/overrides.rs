@@ -35,7 +35,7 @@ fn an_override_is_one_of_the_group() {
     );
     assert_eq!(
         refused(with(&[("lr", Value::Float(0.01))])),
-        "`overrides` takes lr 0.01 for slice d128/l1, and sweep[lr=0.01] was set aside: diverged"
+        "`overrides` takes lr 0.01 for slice d128/l1, and sweep[lr=0.01] was excluded: diverged"
     );
     for wrong in [&[][..], &[("rank", Value::Int(0))], &[("rank", Value::Int(1)), ("lr", Value::Int(1))]] {
         assert!(refused(with(wrong)).contains("parameter `overrides` must give slice d128/l1 "), "{wrong:?}");

@@ -34,14 +34,14 @@ fn a_configuration_of_another_model_is_refused() {
     let mamba = "mamba2-tiny.safetensors";
     assert_eq!(
         told(mamba, &|entry| entry["config"]["mamba_variant"] = "mamba-3".into()),
-        "its manifest says `mamba_variant` = \"mamba-3\", where this mamba2 has \"mamba-2\": it is another model"
+        "its manifest has `mamba_variant` = \"mamba-3\", where this mamba2 has \"mamba-2\": it is another model"
     );
     let both = told(mamba, &|entry| entry["config"]["resolved"]["norm_eps"] = 1e-6.into());
     assert!(both.starts_with("its manifest declares `mamba_norm_eps` = "), "{both}");
     assert!(both.ends_with(", which contradict each other"), "{both}");
     assert_eq!(
         told(mamba, &|entry| entry["config"]["resolved"]["d_state"] = 32.into()),
-        "its manifest says `d_state` = 32, where this mamba2 has 16: it is another model"
+        "its manifest has `d_state` = 32, where this mamba2 has 16: it is another model"
     );
     let both = |name: &'static str, value: Value| {
         move |entry: &mut Value| {
@@ -64,9 +64,7 @@ fn a_configuration_of_another_model_is_refused() {
             .ends_with("= 16, where this gated_deltanet has 12: it is another model")
     );
     let arch = |entry: &mut Value| entry["config"]["arch"] = "slice".into();
-    assert!(
-        told("transformer-tiny.safetensors", &arch).contains("says `arch` = \"slice\", where this transformer has")
-    );
+    assert!(told("transformer-tiny.safetensors", &arch).contains("has `arch` = \"slice\", where this transformer has"));
 }
 
 #[test]

@@ -104,6 +104,6 @@ fn what_names_do_not_tell_must_be_said() {
     let wrong = judge(&[&file], Some("mamba2"), &[]).pop().unwrap();
     assert_eq!(
         faults(&wrong).unwrap_err(),
-        "its parameters are those of gated_deltanet or gated_deltanet_pos, but --family says `mamba2`"
+        "its parameters are those of gated_deltanet or gated_deltanet_pos, but --family is `mamba2`"
     );
 }

@@ -67,7 +67,7 @@ fn a_changed_number_is_beyond_and_the_tensor_is_named() {
     assert_eq!(faults(&judge_file(&file)).unwrap_err(), "`input.tokens[0, 0]` is 72, no word of 72");
     let file = pieces.changed(place.path(), name, |_| {});
     let other = judge(&[&file], Some("transformer"), &[]).pop().unwrap();
-    assert_eq!(faults(&other).unwrap_err(), "its parameters are those of gpt, but --family says `transformer`");
+    assert_eq!(faults(&other).unwrap_err(), "its parameters are those of gpt, but --family is `transformer`");
     let other = judge(&[&file], None, &[("gelu", "erf")]).pop().unwrap();
     assert!(faults(&other).unwrap().iter().any(|quantity| quantity == "output.logits"));
 }

@@ -173,7 +173,7 @@ fn what_is_no_one_game_of_chess_is_refused() {
     let (told, message) = failed(&pgn("Atomic"));
     assert_eq!(
         (told, message.as_str()),
-        (0, "this game was played by the rules of `Atomic`, but models know those of chess")
+        (0, "this game was played by the rules of `Atomic`, but models are trained on those of chess")
     );
     assert_eq!(of(folder.path(), &pgn("Standard")).0.len(), 2);
     // A mark at the beginning of a file is no part of its first move.
@@ -281,5 +281,5 @@ fn a_model_of_another_vocabulary_is_refused() {
     let file = Path::new(&folder).join("../foreign/tests/data/archive.pt");
     let (all, ended) = of(&file, "e4");
     assert!(all.is_empty());
-    assert!(ended.unwrap_err().message.contains("knows 3 tokens, but the moves of chess are 20482"));
+    assert!(ended.unwrap_err().message.contains("has a vocabulary of 3 tokens, but the moves of chess are 20482"));
 }

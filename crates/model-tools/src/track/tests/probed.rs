@@ -5,7 +5,9 @@ use std::path::Path;
 
 use cwm_contract::{Failure, TrackRequest};
 use cwm_encoding::{EnPassant, START, labels_of};
-use cwm_inside::linear_probe::{FORMAT, LayerProbe, LinearProbe, Probes, ProbesDescription, SQUARES, Target};
+use cwm_inside::linear_probe::{
+    FORMAT, LayerProbe, LinearProbe, LinearProbes, LinearProbesDescription, SQUARES, Target,
+};
 use cwm_inside::{Model, WeightsSource};
 use cwm_models::device;
 use cwm_models::parameters::Weights;
@@ -36,10 +38,10 @@ pub fn initial_position(width: usize) -> LinearProbe {
 }
 
 /// Writes linear probes of the model in `checkpoint`: of layer 0 `probe`, of layer 1 one that reads nothing.
-pub fn write(folder: &Path, checkpoint: &Path, probe: LinearProbe, change: impl FnOnce(&mut ProbesDescription)) {
+pub fn write(folder: &Path, checkpoint: &Path, probe: LinearProbe, change: impl FnOnce(&mut LinearProbesDescription)) {
     let model = Model::open(checkpoint, WeightsSource::Trained, &device::cpu()).unwrap();
     let nothing = LinearProbe::new(CLASSES, probe.width(), vec![0.0; probe.weight().len()]);
-    let mut description = ProbesDescription {
+    let mut description = LinearProbesDescription {
         format: FORMAT,
         model: model.json(),
         network: "trained".to_owned(),
@@ -57,7 +59,7 @@ pub fn write(folder: &Path, checkpoint: &Path, probe: LinearProbe, change: impl 
     change(&mut description);
     let layer = |probe| LayerProbe { probe, latent: None, scale: 0.5 };
     let layers = BTreeMap::from([(0, layer(probe)), (1, layer(nothing))]);
-    Probes { description, layers }.write(folder).unwrap();
+    LinearProbes { description, layers }.write(folder).unwrap();
 }
 
 /// Follows a game with a model and its linear probes.
@@ -107,7 +109,7 @@ fn linear_probes_that_do_not_fit_are_refused_in_words() {
     let (checkpoint, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     model(checkpoint.path());
     super::stubborn(other.path());
-    let refused = |layer: Option<u64>, change: fn(&mut ProbesDescription)| {
+    let refused = |layer: Option<u64>, change: fn(&mut LinearProbesDescription)| {
         let probes = tempfile::tempdir().unwrap();
         write(probes.path(), checkpoint.path(), initial_position(WIDTH), change);
         let failure = read(checkpoint.path(), probes.path(), layer, "e4").unwrap_err();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_inside::sample::write_checkpoint;
-use cwm_inside::{Model, Task, WeightsSource};
+use cwm_inside::{Model, ModelTask, WeightsSource};
 use cwm_models::checkpoint::{self, Description};
 use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
@@ -25,7 +25,7 @@ fn moves(tracked: &PositionPrediction) -> &[MovePrediction] {
 /// A model that gives these words so many times the probability of any other, whatever it read. Channel 0 of its stream is 1
 /// before the first move alone.
 fn indifferent(folder: &Path, favoured: &[(u16, f32)]) {
-    write_checkpoint(folder, Task::Moves, "gpt", "d32/l1", 1).unwrap();
+    write_checkpoint(folder, ModelTask::Moves, "gpt", "d32/l1", 1).unwrap();
     let mut description = Description::read(&folder.join("model.json")).unwrap();
     description.architecture.options.insert("bias".to_owned(), "true".to_owned());
     let network = Network::build(description.architecture.clone(), VOCABULARY).unwrap();
@@ -105,7 +105,7 @@ fn a_planted_board_is_read_in_a_model_of_words() {
 #[test]
 fn no_move_is_likelier_than_those_found() {
     let folder = tempfile::tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l2", 5).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d32/l2", 5).unwrap();
     let inside = InspectedModel::open(folder.path()).unwrap();
     let found = likeliest(&inside, &[1], &shakmaty::Chess::default()).unwrap();
     let of = |read: &[u16]| {
@@ -130,7 +130,7 @@ fn no_move_is_likelier_than_those_found() {
 #[test]
 fn a_model_of_another_form_is_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
-    write_checkpoint(folder.path(), Task::Moves, "gpt", "d32/l1", 1).unwrap();
+    write_checkpoint(folder.path(), ModelTask::Moves, "gpt", "d32/l1", 1).unwrap();
     assert!(Model::open(folder.path(), WeightsSource::Trained, &device::cpu()).is_ok());
     let file = folder.path().join("model.json");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -10,36 +10,36 @@ use crate::ops::implementation::{Implementation, implementation};
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::streaming::Real;
 
-/// Log decays -e^A_log softplus(a + dt_bias), at most 0, then strengths reach σ(b): [rows, heads] each to
+/// Log decays -e^A_log softplus(a + dt_bias), at most 0, then strengths max_beta σ(b): [rows, heads] each to
 /// [rows, 2 * heads].
-pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, max_beta: f32) -> Tensor<2> {
     let [rows, heads] = a.dims();
     match implementation(&a.device()) {
         Implementation::Cpu => {
             let operands = [Operand::from(a), Operand::from(b), Operand::from(a_log), Operand::from(dt_bias)];
-            apply(operands, Gates { rows, heads, reach })
+            apply(operands, Gates { rows, heads, max_beta })
         }
         #[cfg(feature = "gpu")]
         Implementation::Gpu => {
             let inputs = [a.flatten(0, 1), b.flatten(0, 1), a_log, dt_bias];
-            crate::gpu::apply(inputs, gpu::Gates { rows, heads, reach }).reshape([rows, 2 * heads])
+            crate::gpu::apply(inputs, gpu::Gates { rows, heads, max_beta }).reshape([rows, 2 * heads])
         }
-        Implementation::Decomposed => decompose(a, b, a_log, dt_bias, reach),
+        Implementation::Decomposed => decompose(a, b, a_log, dt_bias, max_beta),
     }
 }
 
 /// Computes [`gates`] by Burn's operations.
-fn decompose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+fn decompose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, max_beta: f32) -> Tensor<2> {
     let decay = softplus(a + dt_bias.unsqueeze::<2>(), 1.0) * a_log.exp().neg().unsqueeze::<2>();
-    Tensor::cat(vec![decay, sigmoid(b) * reach], 1)
+    Tensor::cat(vec![decay, sigmoid(b) * max_beta], 1)
 }
 
 /// Computes [`gates`] for one row: the log decay and the strength of each head.
-pub fn gates_row<F: Real>(a: &[F], b: &[F], a_log: &[f32], dt_bias: &[f32], reach: f32) -> Vec<(F, F)> {
+pub fn gates_row<F: Real>(a: &[F], b: &[F], a_log: &[f32], dt_bias: &[f32], max_beta: f32) -> Vec<(F, F)> {
     let heads = a.iter().zip(b).zip(a_log.iter().zip(dt_bias));
     heads
         .map(|((&a, &b), (&a_log, &dt_bias))| {
-            (-F::of(a_log).exp() * (a + F::of(dt_bias)).softplus(), F::of(reach) * b.sigmoid())
+            (-F::of(a_log).exp() * (a + F::of(dt_bias)).softplus(), F::of(max_beta) * b.sigmoid())
         })
         .collect()
 }
@@ -48,7 +48,7 @@ pub fn gates_row<F: Real>(a: &[F], b: &[F], a_log: &[f32], dt_bias: &[f32], reac
 struct Gates {
     rows: usize,
     heads: usize,
-    reach: f32,
+    max_beta: f32,
 }
 
 impl Kernel<4> for Gates {
@@ -59,7 +59,7 @@ impl Kernel<4> for Gates {
     fn forward(&self, [a, b, a_log, dt_bias]: [&[f32]; 4], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut gates = Vec::with_capacity(2 * a.len());
         for (a, b) in a.chunks_exact(self.heads).zip(b.chunks_exact(self.heads)) {
-            let of_row = gates_row(a, b, a_log, dt_bias, self.reach);
+            let of_row = gates_row(a, b, a_log, dt_bias, self.max_beta);
             gates.extend(of_row.iter().map(|&(decay, _)| decay));
             gates.extend(of_row.iter().map(|&(_, strength)| strength));
         }
@@ -78,7 +78,7 @@ impl Kernel<4> for Gates {
                 *grad_dt_bias += f64::from(grad_a[at]);
                 *grad_a_log -= f64::from(grad_decay * rate * x.softplus());
                 let share = b[at].sigmoid();
-                grad_b[at] = grad_strength * self.reach * share * (1.0 - share);
+                grad_b[at] = grad_strength * self.max_beta * share * (1.0 - share);
             }
         }
         let (grad_a_log, grad_dt_bias) = sums.into_iter().map(|(log, bias)| (log as f32, bias as f32)).unzip();
@@ -93,14 +93,14 @@ mod tests {
 
     #[test]
     fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
-        for reach in [1.0, 2.0] {
+        for max_beta in [1.0, 2.0] {
             let leaf = |x: Tensor<2>| x.autodiff().require_grad();
             let (a, b) = (leaf(random([7, 3], 1, 3.0)), leaf(random([7, 3], 2, 2.0)));
             let (a_log, bias) = (leaf(random([1, 3], 3, 1.0)), leaf(random([1, 3], 4, 1.0)));
             let pull = random::<2>([7, 6], 5, 1.0);
             let flat = |x: &Tensor<2>| x.clone().reshape([3]);
-            let kernel = gates(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
-            let decomposed = decompose(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
+            let kernel = gates(a.clone(), b.clone(), flat(&a_log), flat(&bias), max_beta);
+            let decomposed = decompose(a.clone(), b.clone(), flat(&a_log), flat(&bias), max_beta);
             assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
             let expected = (decomposed * pull).sum().backward();

@@ -22,7 +22,7 @@ pub struct Size {
     /// Width of a head's values.
     pub value: usize,
     /// Largest strength of a correction: with more than 1 the state can turn round at a key.
-    pub reach: f32,
+    pub max_beta: f32,
 }
 
 /// Steps that the convolutions see.
@@ -98,7 +98,7 @@ impl Mixer {
         let q = self.q.convolution.forward(pass, q, tokens);
         let k = self.k.convolution.forward(pass, k, tokens);
         let v = self.v.convolution.forward(pass, v, tokens);
-        let gates = gates(a, b, pass.parameter(self.a_log), pass.parameter(self.dt_bias), self.size.reach);
+        let gates = gates(a, b, pass.parameter(self.a_log), pass.parameter(self.dt_bias), self.size.max_beta);
         let answers = delta_rule(q, k, v, gates, Shape::new(tokens, &self.size));
         self.out.forward(pass, gated_norm(answers, gate, pass.parameter(self.norm), EPSILON))
     }
@@ -120,7 +120,7 @@ impl Mixer {
         let v = self.v.step(weights, grad_v, x);
         let (a, b) = (self.a.step(weights, x), self.b.step(weights, x));
         let (a_log, dt_bias) = (weights.get(self.a_log.index), weights.get(self.dt_bias.index));
-        let gates = gates_row(&a, &b, a_log, dt_bias, self.size.reach);
+        let gates = gates_row(&a, &b, a_log, dt_bias, self.size.max_beta);
         let heads = q.chunks_exact(key).zip(k.chunks_exact(key)).zip(v.chunks_exact(value));
         let states = states.chunks_exact_mut(key * value);
         let answers: Vec<F> = heads

@@ -67,15 +67,15 @@ struct GatedDeltaNet {
 }
 
 impl GatedDeltaNet {
-    /// `reach` is the largest strength of a correction.
-    fn declare(architecture: &Architecture, reach: f32, scope: &mut Scope<'_>) -> Result<Self, ModelError> {
+    /// `max_beta` is the largest strength of a correction.
+    fn declare(architecture: &Architecture, max_beta: f32, scope: &mut Scope<'_>) -> Result<Self, ModelError> {
         let width = architecture.size.width;
         let heads = match architecture.count(&HEADS) {
             Some(heads) => heads,
             None => architecture.size.heads()?,
         };
         let key = architecture.count(&KEY_WIDTH).unwrap_or(USUAL_KEY_WIDTH);
-        let size = Size { width, heads, key, value: 2 * key, reach };
+        let size = Size { width, heads, key, value: 2 * key, max_beta };
         let mut backbone = scope.at("backbone");
         // The padding row begins like the others and gets no gradient (PyTorch's `padding_idx`).
         let embeddings = Embedding::declare(

@@ -50,21 +50,21 @@ impl Kernel<3> for GatedNorm {
         vec![self.rows, self.width]
     }
 
-    fn forward(&self, [y, z, weight]: [&[f32]; 3], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, [y, z, weight]: [&[f32]; 3], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut out = vec![0.0; y.len()];
         let mut inverses = Vec::with_capacity(self.rows);
         let rows = y.chunks_exact(self.width).zip(z.chunks_exact(self.width));
         for ((y, z), out) in rows.zip(out.chunks_exact_mut(self.width)) {
             inverses.push(forward_row(y, z, weight, self.epsilon, out));
         }
-        (out, if keep { vec![inverses] } else { Vec::new() })
+        (out, if save { vec![inverses] } else { Vec::new() })
     }
 
-    fn backward(&self, [y, z, weight]: [&[f32]; 3], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
+    fn backward(&self, [y, z, weight]: [&[f32]; 3], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
         let (mut grad_y, mut grad_z) = (vec![0.0; y.len()], vec![0.0; z.len()]);
         let mut grad_weight = vec![0.0; self.width];
         let mut gated = vec![0.0; self.width];
-        for (row, &inverse) in kept[0].iter().enumerate() {
+        for (row, &inverse) in saved[0].iter().enumerate() {
             let of = row * self.width..(row + 1) * self.width;
             let from = Row { y: &y[of.clone()], z: &z[of.clone()], weight, gradient: &gradient[of.clone()], inverse };
             let into = Gradients { y: &mut grad_y[of.clone()], z: &mut grad_z[of], weight: &mut grad_weight };

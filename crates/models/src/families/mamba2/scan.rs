@@ -130,25 +130,25 @@ impl Kernel<5> for Scan {
         vec![self.lengths.len() * self.time, self.size.inner]
     }
 
-    fn forward(&self, [channels, dt, dt_bias, a_log, skip]: [&[f32]; 5], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, [channels, dt, dt_bias, a_log, skip]: [&[f32]; 5], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let inner = self.size.inner;
         let mut y = vec![0.0; self.lengths.len() * self.time * inner];
-        let mut kept = Vec::new();
+        let mut saved = Vec::new();
         for rows in self.games() {
             let rates = self.rates(&rows, dt, dt_bias, a_log);
             let group = self.group(&rows, channels, &rates, skip);
             let mut states = Vec::new();
             let out = MatrixMut::new(&mut y[rows.start * inner..rows.end * inner], rows.len(), inner, inner);
-            group.forward(out, keep.then_some(&mut states));
-            kept.push(states);
+            group.forward(out, save.then_some(&mut states));
+            saved.push(states);
         }
-        (y, kept)
+        (y, saved)
     }
 
     fn backward(
         &self,
         [channels, dt, dt_bias, a_log, skip]: [&[f32]; 5],
-        kept: Vec<Vec<f32>>,
+        saved: Vec<Vec<f32>>,
         gradient: &[f32],
     ) -> [Vec<f32>; 5] {
         let MixerSize { inner, heads, state, .. } = self.size;
@@ -156,7 +156,7 @@ impl Kernel<5> for Scan {
         let mut grad_dt = vec![0.0; dt.len()];
         let mut grad_parameters = [0; 3].map(|_| vec![0.0f32; heads]);
         let [grad_bias, grad_a_log, grad_skip] = &mut grad_parameters;
-        for (rows, states) in self.games().zip(kept) {
+        for (rows, states) in self.games().zip(saved) {
             let rates = self.rates(&rows, dt, dt_bias, a_log);
             let group = self.group(&rows, channels, &rates, skip);
             let gradient = Matrix::new(&gradient[rows.start * inner..rows.end * inner], rows.len(), inner, inner);

@@ -87,10 +87,10 @@ impl Kernel<1> for AttentionKernel {
         vec![self.shape.rows(), self.shape.width()]
     }
 
-    fn forward(&self, [qkv]: [&[f32]; 1], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, [qkv]: [&[f32]; 1], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let (width, d) = (self.shape.width(), self.shape.head_width);
         let mut out = vec![0.0; self.shape.rows() * width];
-        let mut kept = Vec::new();
+        let mut saved = Vec::new();
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
         let mut keys = Columns::default();
         let mut row = vec![0.0; self.shape.time.next_multiple_of(LANES)];
@@ -103,8 +103,8 @@ impl Kernel<1> for AttentionKernel {
                 let seen = self.seen(i, sequence.steps);
                 probabilities(&q[i * d..(i + 1) * d], &keys, self.shape.scale(), seen, &mut row);
                 let row = &mut row[..seen];
-                if keep {
-                    kept.extend_from_slice(row);
+                if save {
+                    saved.extend_from_slice(row);
                 }
                 if let Some(dropout) = self.dropout {
                     drop_out(row, dropout, self.ordinal(&sequence, i));
@@ -116,10 +116,10 @@ impl Kernel<1> for AttentionKernel {
                 self.precision.of_results().round(out);
             }
         }
-        (out, if keep { vec![kept] } else { Vec::new() })
+        (out, if save { vec![saved] } else { Vec::new() })
     }
 
-    fn backward(&self, [qkv]: [&[f32]; 1], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+    fn backward(&self, [qkv]: [&[f32]; 1], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
         let (width, d) = (self.shape.width(), self.shape.head_width);
         let mut grad_qkv = vec![0.0; qkv.len()];
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
@@ -127,14 +127,14 @@ impl Kernel<1> for AttentionKernel {
         let (mut grads, mut weights) = (vec![0.0; self.shape.time.next_multiple_of(LANES)], vec![0.0; self.shape.time]);
         let mut factors = vec![1.0; self.shape.time];
         let mut pull = vec![0.0; d];
-        let mut kept = kept[0].as_slice();
+        let mut saved = saved[0].as_slice();
         for sequence in self.parts() {
             self.gather(qkv, &sequence, 0, &mut q);
             self.gather(qkv, &sequence, 1, &mut k);
             self.gather(qkv, &sequence, 2, &mut v);
             values.set(&v, d);
-            let (probabilities, rest) = kept.split_at(self.pairs(sequence.steps, sequence.steps));
-            kept = rest;
+            let (probabilities, rest) = saved.split_at(self.pairs(sequence.steps, sequence.steps));
+            saved = rest;
             let (mut grad_q, mut grad_k, mut grad_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
             for i in 0..sequence.steps {
                 let seen = self.seen(i, sequence.steps);

@@ -28,6 +28,6 @@ pub fn multiply(a: FloatTensor<CubeBackend>, b: FloatTensor<CubeBackend>) -> Flo
     let [a, b] = [a, b].map(|tensor| InputBinding::new(tensor.binding(), kind));
     let units = Strategy::MultiLevel(multi_level::Strategy::SimpleUnit(Default::default()));
     let launched = launch_ref(&units, &output.client, a, b, output.clone().binding(), &mut kinds);
-    launched.unwrap_or_else(|error| panic!("the GPU refuses a product in strict f32: {error:?}"));
+    launched.unwrap_or_else(|error| panic!("the GPU cannot compute a product in strict f32: {error:?}"));
     output
 }

@@ -71,7 +71,7 @@ struct Scratch {
 }
 
 impl Group<'_> {
-    /// Gradients of all inputs, from those of the outputs and the states that [`Group::forward`] kept.
+    /// Gradients of all inputs, from those of the outputs and the states that [`Group::forward`] saved.
     pub fn backward(&self, saved: &[f32], gradient: Matrix<'_>) -> Gradients {
         let shape = self.shape;
         let longest = shape.chunk.min(shape.steps) * shape.ranks;
@@ -91,7 +91,7 @@ impl Group<'_> {
         for chunk in shape.chunks().rev() {
             let rates: Vec<Rates> = (0..shape.heads).map(|head| self.rates(&chunk, head)).collect();
             scratch.grad_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
-            // The state before chunk c is the one kept after chunk c - 1.
+            // The state before chunk c is the one saved after chunk c - 1.
             let before =
                 (chunk.start / shape.chunk).checked_sub(1).map(|c| &saved[c * shape.states()..][..shape.states()]);
             if chunk.end < shape.steps {

@@ -3,7 +3,7 @@ use std::io::{BufReader, Cursor};
 use serde::Deserialize;
 
 use crate::build::judgement::band_of;
-use crate::build::{EvaluationReader, Order, PositionJudgement, SkipReason};
+use crate::build::{EvaluationDropReason, EvaluationReader, Order, PositionJudgement};
 use crate::truth::Keys;
 use crate::{Band, golden};
 
@@ -43,7 +43,7 @@ fn what_each_line_of_evaluations_gives_is_golden() {
                 of_line.cp = Some(position.centipawns);
                 of_line.depth = position.depth;
                 of_line.position_id = Some(position.id().to_string());
-                judgement.offer(&position).unwrap()
+                judgement.add_candidate(&position).unwrap()
             }
         };
         of_line.skipped = skipped.map(|reason| reason.name().to_owned());
@@ -66,7 +66,7 @@ fn a_line_that_is_too_long_is_skipped_and_read_over() {
     let good = r#"{"fen":"8/8/8/8/8/4k3/8/4K3 w - - 0 1","evals":[{"depth":3,"pvs":[{"cp":5}]}]}"#;
     let text = format!("{}\n{good}", "x".repeat(17 << 20));
     let mut reader = EvaluationReader::new(BufReader::new(text.as_bytes()), "evaluations");
-    assert_eq!(reader.read().unwrap(), Some(Err(SkipReason::TooLong)));
+    assert_eq!(reader.read().unwrap(), Some(Err(EvaluationDropReason::TooLong)));
     let found = reader.read().unwrap().unwrap().unwrap();
     assert_eq!((&found.fen[..], found.centipawns, found.knodes), ("8/8/8/8/8/4k3/8/4K3 w - -", 5, None));
     assert_eq!(reader.read().unwrap(), None);
@@ -77,7 +77,7 @@ fn any_value_has_its_band_or_none() {
     let line = r#"{"fen":"8/8/8/8/8/4k3/8/4K3 w - -","evals":[{"pvs":[{"cp":-9223372036854775808}]}]}"#;
     let position = EvaluationReader::new(line.as_bytes(), "evaluations").read().unwrap().unwrap().unwrap();
     let mut judgement = PositionJudgement::new(Order::File, 0, Keys::Published, |_| 1);
-    assert_eq!(judgement.offer(&position).unwrap(), Some(SkipReason::NoBand));
+    assert_eq!(judgement.add_candidate(&position).unwrap(), Some(EvaluationDropReason::NoBand));
     let bands = [i64::MAX, 451, 450, 350, 349, 50, -150, -450, -451, i64::MIN].map(band_of);
     let (winning, neutral) = (Some(Band::Winning), Some(Band::Neutral));
     let (disadvantage, losing) = (Some(Band::Disadvantage), Some(Band::Losing));

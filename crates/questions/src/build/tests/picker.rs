@@ -17,7 +17,7 @@ fn chosen(order: Order, seed: i128, rows: &[u8], wanted: [usize; 3]) -> Vec<(Tas
             let at = TASKS.iter().position(|other| *other == task).unwrap();
             Ok((serves >> at & 1 == 1).then(|| blank(task, row.to_string())))
         };
-        picker.offer(&row.to_string(), &TASKS, make).unwrap();
+        picker.add_candidate(&row.to_string(), &TASKS, make).unwrap();
     }
     let items = picker.finish(true);
     items.iter().map(|item: &Item| (item.task().unwrap(), item.input.parse().unwrap())).collect()

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::build::{Order, Origin, Positions, Puzzle, PuzzleFault, PuzzleReader, Tactics};
+use crate::build::{Order, Origin, Positions, Puzzle, PuzzleDropReason, PuzzleReader, Tactics};
 use crate::golden;
 use crate::item::Item;
 use crate::truth::Keys;
@@ -31,7 +31,7 @@ fn chosen<'a>(task_id: &'a str, puzzle_id: &'a str, input: &'a str, answer: &'a 
     ([task_id, puzzle_id, input], answer.split(", ").collect())
 }
 
-fn puzzles(text: &str) -> (Vec<Puzzle>, Vec<(u64, PuzzleFault)>) {
+fn puzzles(text: &str) -> (Vec<Puzzle>, Vec<(u64, PuzzleDropReason)>) {
     let mut reader = PuzzleReader::new(text.as_bytes(), "puzzles.csv").unwrap();
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     while let Some(row) = reader.read().unwrap() {
@@ -47,7 +47,7 @@ fn tactics(order: Order, puzzles: &[Puzzle], wanted: impl Fn(Task) -> usize) -> 
     let mut tactics = Tactics::new(order, 42, wanted);
     for pass in [0, 1] {
         for puzzle in puzzles {
-            tactics.offer(pass, puzzle).unwrap();
+            tactics.add_candidate(pass, puzzle).unwrap();
         }
     }
     tactics.finish()
@@ -56,7 +56,7 @@ fn tactics(order: Order, puzzles: &[Puzzle], wanted: impl Fn(Task) -> usize) -> 
 fn positions(order: Order, puzzles: &[Puzzle], wanted: impl Fn(Task) -> usize) -> Vec<Item> {
     let mut positions = Positions::new(order, 42, Keys::Published, wanted);
     for puzzle in puzzles {
-        positions.offer(&puzzle.before, Origin::Puzzle { id: &puzzle.id }).unwrap();
+        positions.add_candidate(&puzzle.before, Origin::Puzzle { id: &puzzle.id }).unwrap();
     }
     positions.finish()
 }
@@ -70,7 +70,7 @@ fn what_is_chosen_in_the_order_of_the_file_is_golden() {
     };
     let (puzzles, faults) = puzzles(&text);
     // One of the written rows goes on after a mate.
-    assert_eq!((puzzles.len(), &faults[..]), (177, &[(37, PuzzleFault::IllegalMove)][..]));
+    assert_eq!((puzzles.len(), &faults[..]), (177, &[(37, PuzzleDropReason::IllegalMove)][..]));
     let is = |category: Category| move |task: Task| task.category() == category;
     let golden_rows = |keep: &dyn Fn(Task) -> bool| -> Vec<Chosen<'_>> {
         let rows = rows.iter().filter(|row| keep(Task::of_name(&row.task_id[..row.task_id.len() - 5]).unwrap()));
@@ -148,7 +148,7 @@ fn shuffled_tasks_do_not_depend_on_each_other_and_share_no_puzzle() {
 }
 
 #[test]
-fn faulty_rows_are_left_out_for_a_reason() {
+fn faulty_rows_are_dropped_for_a_reason() {
     let header = "\u{feff}Themes,PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,GameUrl\r\n";
     let row =
         |fen: &str, moves: &str, rating: &str| format!("mateIn1 short,a,{fen},{moves},{rating},80,95,\"x, y\"\r\n");
@@ -167,7 +167,7 @@ fn faulty_rows_are_left_out_for_a_reason() {
     ]
     .concat();
     let (puzzles, faults) = puzzles(&text);
-    use PuzzleFault::{Fen, IllegalMove, NoSolution, Truncated, Unreadable};
+    use PuzzleDropReason::{Fen, IllegalMove, NoSolution, Truncated, Unreadable};
     let expected = [
         (2, Unreadable),
         (3, Fen),

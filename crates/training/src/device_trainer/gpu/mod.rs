@@ -1,8 +1,8 @@
 //! The arrays of a training on a GPU. Kernels change them where they are.
 
+mod aligned_layout;
 mod gather;
 mod magnitude;
-mod places;
 mod table;
 mod update;
 
@@ -15,9 +15,9 @@ use cwm_models::gpu::{Array, Gpu};
 use cwm_models::gradient::DeviceGradients;
 use cwm_models::parameters::{Layout, Role};
 
+use self::aligned_layout::AlignedLayout;
 use self::gather::{clear, gather};
 use self::magnitude::{magnitude, norm};
-use self::places::Places;
 use self::table::RowsByToken;
 use self::update::{Decision, Values, update};
 use super::{Arrays, PendingStepEnd, StepEnd};
@@ -25,7 +25,7 @@ use crate::optimiser::Factors;
 
 pub(super) struct GpuArrays {
     layout: Arc<Layout>,
-    places: Places,
+    aligned: AlignedLayout,
     device: Device,
     gpu: Gpu,
     weights: Array,
@@ -43,25 +43,25 @@ impl GpuArrays {
     /// Copies weights, both moments and the snapshot to `device`.
     pub fn new(layout: &Arc<Layout>, values: [&[f32]; 4], device: &Device) -> Self {
         let gpu = Array::from(Tensor::empty([1], device)).gpu();
-        let places = Places::new(layout, gpu.alignment());
-        let [weights, first, second, snapshot] = values.map(|values| upload(&gpu, &places, values));
-        let mut decaying = vec![0u32; places.total().div_ceil(32)];
+        let aligned = AlignedLayout::new(layout, gpu.alignment());
+        let [weights, first, second, snapshot] = values.map(|values| upload(&gpu, &aligned, values));
+        let mut decaying = vec![0u32; aligned.total().div_ceil(32)];
         for (index, declared) in layout.parameters().iter().enumerate() {
             if declared.decays {
-                places.range(index).for_each(|at| decaying[at / 32] |= 1 << (at % 32));
+                aligned.range(index).for_each(|at| decaying[at / 32] |= 1 << (at % 32));
             }
         }
-        let (decaying, gradient) = (gpu.upload(&decaying), gpu.empty(places.total()));
-        clear(&gpu, &gradient, 0, places.total());
+        let (decaying, gradient) = (gpu.upload(&decaying), gpu.empty(aligned.total()));
+        clear(&gpu, &gradient, 0, aligned.total());
         let (layout, device) = (layout.clone(), device.clone());
         let has_gradient = false;
-        GpuArrays { layout, places, device, gpu, weights, first, second, snapshot, decaying, gradient, has_gradient }
+        GpuArrays { layout, aligned, device, gpu, weights, first, second, snapshot, decaying, gradient, has_gradient }
     }
 
     /// The gradient's sum in its array.
     fn gradient(&mut self) -> Array {
         if !self.has_gradient {
-            clear(&self.gpu, &self.gradient, 0, self.places.total());
+            clear(&self.gpu, &self.gradient, 0, self.aligned.total());
             self.has_gradient = true;
         }
         self.gradient.clone()
@@ -75,14 +75,14 @@ impl GpuArrays {
     }
 }
 
-fn upload(gpu: &Gpu, places: &Places, values: &[f32]) -> Array {
-    let bits: Vec<u32> = places.spread(values).into_iter().map(f32::to_bits).collect();
+fn upload(gpu: &Gpu, aligned: &AlignedLayout, values: &[f32]) -> Array {
+    let bits: Vec<u32> = aligned.scatter(values).into_iter().map(f32::to_bits).collect();
     gpu.upload(&bits)
 }
 
 impl fmt::Debug for GpuArrays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GpuArrays").field("places", &self.places).finish_non_exhaustive()
+        f.debug_struct("GpuArrays").field("aligned", &self.aligned).finish_non_exhaustive()
     }
 }
 
@@ -90,11 +90,11 @@ impl Arrays for GpuArrays {
     fn to_host(&self) -> [Vec<f32>; 4] {
         // One by one: each takes host memory twice for a while.
         [&self.weights, &self.first, &self.second, &self.snapshot]
-            .map(|array| self.places.gather(&self.gpu.read(&[array])[0]))
+            .map(|array| self.aligned.gather(&self.gpu.read(&[array])[0]))
     }
 
     fn weights(&self) -> DeviceWeights<'static> {
-        DeviceWeights::of_parts(&self.layout, |index| self.weights.part(self.places.range(index)), &self.device)
+        DeviceWeights::of_parts(&self.layout, |index| self.weights.part(self.aligned.range(index)), &self.device)
     }
 
     fn add(&mut self, gradients: DeviceGradients) {
@@ -104,7 +104,7 @@ impl Arrays for GpuArrays {
         for (index, slope) in gradients.dense.into_iter().enumerate() {
             if let Some(slope) = slope {
                 written[index] = true;
-                parts.push((Array::from(slope), self.places.range(index).start));
+                parts.push((Array::from(slope), self.aligned.range(index).start));
             }
         }
         gather(gpu, parts, &self.gradient, add);
@@ -116,13 +116,13 @@ impl Arrays for GpuArrays {
                 Role::Dense => None,
             };
             let by_token = RowsByToken::new(gpu, &rows.ids, tokens, left_out);
-            let (place, add) = (self.places.range(rows.parameter).start, add || written[rows.parameter]);
+            let (place, add) = (self.aligned.range(rows.parameter).start, add || written[rows.parameter]);
             by_token.sum(gpu, &Array::from(rows.rows.flatten::<1>(0, 1)), width, &self.gradient, place, add);
             written[rows.parameter] = true;
         }
         // What the last step left.
         for index in (0..written.len()).filter(|&index| !add && !written[index]) {
-            let range = self.places.range(index);
+            let range = self.aligned.range(index);
             clear(gpu, &self.gradient, range.start, range.len());
         }
         self.has_gradient = true;
@@ -181,13 +181,13 @@ impl Arrays for GpuArrays {
 
     #[cfg(test)]
     fn set_gradient(&mut self, values: &[f32]) {
-        self.gradient = upload(&self.gpu, &self.places, values);
+        self.gradient = upload(&self.gpu, &self.aligned, values);
         self.has_gradient = true;
     }
 
     #[cfg(test)]
     fn gradient_to_host(&mut self) -> Vec<f32> {
         let gradient = self.gradient();
-        self.places.gather(&self.gpu.read(&[&gradient])[0])
+        self.aligned.gather(&self.gpu.read(&[&gradient])[0])
     }
 }

@@ -197,6 +197,7 @@ fn ends_of_intervals_are_printed_as_tables_print_numbers() {
         |low| TableCell { text: "−0.5".into(), value: Some(-0.5), deviation: None, low: Some(low), high: Some(0.25) };
     let (old, new) = (cell(-1.123456789012), cell(-1.0));
     let row = "a".to_owned();
-    let one = CellDifference { column: row.clone(), row, old, new, difference: Some(-0.1 - 0.2), what: vec!["low"] };
+    let one =
+        TableCellDifference { column: row.clone(), row, old, new, difference: Some(-0.1 - 0.2), what: vec!["low"] };
     assert_eq!(one.to_string(), "a | a: −0.5 [−1.12346, 0.25] -> −0.5 [−1, 0.25] (−0.3)");
 }

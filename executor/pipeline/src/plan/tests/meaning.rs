@@ -65,7 +65,7 @@ fn the_miniature() {
     let tokens: Vec<_> = cell(&plan, "tokens").outputs.iter().map(|output| output.name.clone()).collect();
     assert_eq!(tokens, ["train", "validation", "counts"]);
     let export = &plan.exports[0];
-    assert_eq!((plan.cells[export.cell].label.to_string().as_str(), export.port.as_str()), ("report", "report"));
+    assert_eq!((plan.cells[export.cell].label.to_string().as_str(), export.output.as_str()), ("report", "report"));
     assert_eq!(export.path, PathBuf::from("/here/report"));
 }
 
@@ -260,8 +260,9 @@ fn addresses_are_selected_and_what_they_lack_is_reported() {
     assert_eq!(plan.select_outputs("model[size=d64/l1].curves", None).unwrap().len(), 4);
     assert_eq!(plan.select_outputs("report", None).unwrap()[0].1, "report");
     let checkpoints = |text: &str| plan.select_outputs(text, Some(&Format::CHECKPOINT));
-    let ports: Vec<String> = checkpoints("model[size=d64/l1]").unwrap().into_iter().map(|(_, port)| port).collect();
-    assert_eq!(ports, ["checkpoint"; 4]);
+    let output_names: Vec<String> =
+        checkpoints("model[size=d64/l1]").unwrap().into_iter().map(|(_, output_name)| output_name).collect();
+    assert_eq!(output_names, ["checkpoint"; 4]);
     assert_eq!(checkpoints("model[size=d64/l1].curves").unwrap()[0].1, "curves");
     assert!(checkpoints("report").is_err() && checkpoints("split").is_err());
     let reported = |text: &str| {

@@ -14,15 +14,15 @@ use super::load::resolve;
 use super::parameters::Folders;
 use super::variables::set_sources;
 use super::{Cell, Plan};
-use cwm_core::{Diagnostics, Source, Sources};
+use cwm_core::{Diagnostics, SourceText, SourceTexts};
 
 /// Plans a text as the file `/here/pipeline.yaml`, from the folder `/current`.
 fn plan_with(text: &str, sets: &[(&str, &str)]) -> Result<Plan, Diagnostics> {
     let sets: Vec<_> = sets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let mut sources = vec![Source { name: "pipeline.yaml".into(), text: text.into() }];
+    let mut sources = vec![SourceText { name: "pipeline.yaml".into(), text: text.into() }];
     sources.extend(set_sources(&sets));
     let folders = Folders { file: "/here".into(), current: "/current".into() };
-    resolve(PathBuf::from("/here/pipeline.yaml"), folders, &sets, &stages::registry(), Sources::new(sources))
+    resolve(PathBuf::from("/here/pipeline.yaml"), folders, &sets, &stages::registry(), SourceTexts::new(sources))
 }
 
 /// Plans a text that is right.
@@ -48,8 +48,8 @@ fn inputs(plan: &Plan, cell: &Cell) -> String {
             .iter()
             .map(|source| match &source.from {
                 super::ArtifactOrigin::File(path) => format!("{} = {}", source.label, path.display()),
-                super::ArtifactOrigin::Cell { index, port } => {
-                    format!("{} = {}.{port}", source.label, plan.cells[*index].label)
+                super::ArtifactOrigin::Cell { index, output_name } => {
+                    format!("{} = {}.{output_name}", source.label, plan.cells[*index].label)
                 }
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use cwm_choices::Chooser;
 use cwm_contract::{Failure, GroupInput, Label};
-use cwm_measures::{Arm, Run};
+use cwm_measures::{Arm, ModelChoices};
 use cwm_page::escape_controls;
 use serde::Deserialize;
 
@@ -60,10 +60,10 @@ impl Curve {
 ///
 /// # Errors
 /// A file cannot be read, or one of its lines cannot be understood.
-pub(crate) fn read(inputs: &[GroupInput], runs: &[Run]) -> Result<Vec<Curve>, Failure> {
+pub(crate) fn read(inputs: &[GroupInput], runs: &[ModelChoices]) -> Result<Vec<Curve>, Failure> {
     let trained = |label: &str| {
         let label: Label = label.parse().ok()?;
-        let is_of = |run: &&Run| {
+        let is_of = |run: &&ModelChoices| {
             let beside = run.label.coordinates.iter().filter(|(axis, _)| axis != "test");
             beside.eq(label.coordinates.iter())
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
-use cwm_measures::{ArmChoices, Comparison, Estimate, Measure, Run, by_arm};
+use cwm_measures::{ArmChoices, Comparison, Estimate, Measure, ModelChoices, by_arm};
 use cwm_page::{Cell, Column, MeanStd, escape_controls, number};
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
@@ -29,7 +29,7 @@ impl Kind {
     /// Returns `Controlled` for the forms that can learn the same best moves of the same games. Characters learn the
     /// moves that were played; positions without games are ChessBench's, which have no list of moves. The training data
     /// of another program's model, which has no steps, is unknown.
-    fn of(run: &Run) -> Self {
+    fn of(run: &ModelChoices) -> Self {
         let form = run.chooser.form.as_deref();
         let learns_labels = matches!(form, Some("board" | "prompt" | "moves"));
         let is_ours = run.chooser.steps.is_some();
@@ -50,12 +50,12 @@ impl Kind {
 ///
 /// # Errors
 /// Runs do not belong together.
-pub(crate) fn gather(runs: &[Run]) -> Result<Vec<Group>, Failure> {
-    let mut groups: BTreeMap<(Kind, String), Vec<&Run>> = BTreeMap::new();
+pub(crate) fn gather(runs: &[ModelChoices]) -> Result<Vec<Group>, Failure> {
+    let mut groups: BTreeMap<(Kind, String), Vec<&ModelChoices>> = BTreeMap::new();
     for run in runs {
         groups.entry((Kind::of(run), escape_controls(run.test()))).or_default().push(run);
     }
-    let group = |((kind, test), runs): ((Kind, String), Vec<&Run>)| {
+    let group = |((kind, test), runs): ((Kind, String), Vec<&ModelChoices>)| {
         Ok(Group { kind, test, compared: Comparison::new(&by_arm(runs)?, RESAMPLES, SEED)? })
     };
     groups.into_iter().map(group).collect()

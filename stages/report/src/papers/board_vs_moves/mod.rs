@@ -18,7 +18,7 @@ mod tables;
 mod training;
 
 use cwm_contract::{Context, Failure, Format, Input};
-use cwm_measures::Run;
+use cwm_measures::ModelChoices;
 use cwm_page::{Block, Chapter, Section};
 
 use crate::Config;
@@ -52,7 +52,7 @@ impl Paper for BoardVsMoves {
     }
 
     fn chapter(&self, context: &Context, _config: &Config) -> Result<Option<Chapter>, Failure> {
-        let runs = context.group("choices").iter().map(Run::read).collect::<Result<Vec<_>, _>>()?;
+        let runs = context.group("choices").iter().map(ModelChoices::read).collect::<Result<Vec<_>, _>>()?;
         context.check_cancelled()?;
         let measured = Measurements {
             groups: groups::gather(&runs)?,

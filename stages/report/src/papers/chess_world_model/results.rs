@@ -13,7 +13,7 @@ use crate::papers::chess_world_model::training::{BEST, DIVERGED, Departures, Tra
 
 /// One training on a whole test set.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct TestResult {
     /// The scores that it is from, such as `evaluation[size=d32/l1,seed=0,test=held_out]`.
     pub(crate) label: String,
     pub(crate) seed: Option<i64>,
@@ -36,7 +36,7 @@ pub(crate) struct Run {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overall {
     /// Each run, by seed.
-    pub(crate) each: Vec<Run>,
+    pub(crate) each: Vec<TestResult>,
     /// Number of runs (seeds).
     pub(crate) runs: usize,
     /// The number of them that depart from the paper's protocol.
@@ -53,9 +53,9 @@ pub(crate) struct Overall {
     pub(crate) trajectory: MeanStd,
 }
 
-impl Run {
+impl TestResult {
     fn of(row: &OverallRow) -> Self {
-        Run {
+        TestResult {
             label: escape_controls(&row.scored.label),
             seed: row.scored.seed,
             diverged: row.status.as_deref() == Some(DIVERGED),
@@ -73,8 +73,8 @@ impl Run {
 impl Overall {
     /// Summarises the rows of one model and test set.
     fn of(rows: &[&OverallRow]) -> Self {
-        let each: Vec<Run> = rows.iter().map(|row| Run::of(row)).collect();
-        let over = |read: fn(&Run) -> MeanStd| MeanStd::over(&each.iter().map(read).collect::<Vec<_>>());
+        let each: Vec<TestResult> = rows.iter().map(|row| TestResult::of(row)).collect();
+        let over = |read: fn(&TestResult) -> MeanStd| MeanStd::over(&each.iter().map(read).collect::<Vec<_>>());
         let losses: Vec<MeanStd> = each.iter().filter_map(|run| run.loss).collect();
         Overall {
             runs: each.len(),

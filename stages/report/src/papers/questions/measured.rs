@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_answers::{ItemCount, PairTally, Run, Tallies, Tally};
+use cwm_answers::{ItemCount, PairTally, PlayerSettings, Tallies, Tally};
 use cwm_contract::{Failure, GroupInput};
 use cwm_page::escape_controls;
 use cwm_questions::Category;
@@ -14,7 +14,7 @@ use super::is_question;
 #[derive(Default)]
 pub(super) struct Measurements {
     /// The best first.
-    pub(super) players: Vec<MeasuredRun>,
+    pub(super) runs: Vec<MeasuredRun>,
     /// Pairs of runs of one `grade`, with its label.
     pub(super) pairs: Vec<(String, PairTally)>,
     /// Tasks in the order of items, with the label of the `grade`.
@@ -31,7 +31,7 @@ pub(super) struct MeasuredRun {
     pub(super) label: String,
     /// Its full name.
     pub(super) name: String,
-    pub(super) run: Run,
+    pub(super) settings: PlayerSettings,
     pub(super) overall: Tally,
     categories: Vec<Tally>,
     tasks: Vec<Tally>,
@@ -48,10 +48,8 @@ impl Measurements {
             let label = escape_controls(&input.label.to_string());
             measured.add(label, Tallies::read(&input.path)?)?;
         }
-        let accuracy = |player: &MeasuredRun| player.overall.accuracy;
-        measured
-            .players
-            .sort_by(|one, two| accuracy(two).total_cmp(&accuracy(one)).then_with(|| one.name.cmp(&two.name)));
+        let accuracy = |run: &MeasuredRun| run.overall.accuracy;
+        measured.runs.sort_by(|one, two| accuracy(two).total_cmp(&accuracy(one)).then_with(|| one.name.cmp(&two.name)));
         measured.labels.sort();
         Ok(measured)
     }
@@ -68,18 +66,18 @@ impl Measurements {
         }
         categories.iter_mut().chain(&mut tasks).for_each(make_visible);
         for mut overall in overall {
-            let mut run = graded.runs.get(&overall.run).cloned().ok_or_else(|| {
+            let mut settings = graded.runs.get(&overall.run).cloned().ok_or_else(|| {
                 Failure::input(format!(
                     "the tallies of {label} do not describe their run {}",
                     escape_controls(&overall.run)
                 ))
             })?;
-            run.name = escape_controls(&run.name);
+            settings.name = escape_controls(&settings.name);
             make_visible(&mut overall);
             let of_run = |rows: &[Tally]| rows.iter().filter(|row| row.run == overall.run).cloned().collect();
             let (categories, tasks) = (of_run(&categories), of_run(&tasks));
             let name = overall.run.clone();
-            self.players.push(MeasuredRun { label: label.clone(), name, run, overall, categories, tasks });
+            self.runs.push(MeasuredRun { label: label.clone(), name, settings, overall, categories, tasks });
         }
         self.pairs.extend(pairs.into_iter().map(|pair| {
             let (run, other) = (escape_controls(&pair.run), escape_controls(&pair.other));
@@ -112,9 +110,9 @@ impl Measurements {
     }
 
     /// Returns true if the run answered the published items of the category, or without one all published items.
-    pub(super) fn is_published(&self, player: &MeasuredRun, category: Option<&str>) -> bool {
-        let of_player = self.published.get(&player.label).map_or(&[][..], Vec::as_slice);
-        category.map_or(of_player.len() == PUBLISHED.len(), |category| of_player.iter().any(|known| known == category))
+    pub(super) fn is_published(&self, run: &MeasuredRun, category: Option<&str>) -> bool {
+        let of_run = self.published.get(&run.label).map_or(&[][..], Vec::as_slice);
+        category.map_or(of_run.len() == PUBLISHED.len(), |category| of_run.iter().any(|known| known == category))
     }
 
     /// Returns the tally of two runs on the same items, and the accuracy of `one` less that of `other` with its
@@ -155,22 +153,22 @@ impl MeasuredRun {
 
     /// Its name, with a star if it reasons.
     pub(super) fn starred(&self) -> String {
-        format!("{}{}", self.run.name, if self.reasoning() == "none" { "" } else { "*" })
+        format!("{}{}", self.settings.name, if self.reasoning() == "none" { "" } else { "*" })
     }
 
     /// The context that prompts add about the position, and the group of their examples.
     pub(super) fn variant(&self) -> (&str, u64) {
-        (self.run.context.as_deref().unwrap_or("none"), self.run.examples.unwrap_or(1))
+        (self.settings.context.as_deref().unwrap_or("none"), self.settings.examples.unwrap_or(1))
     }
 
     /// The form in which prompts give a position.
     pub(super) fn given(&self) -> &str {
-        self.run.given.as_deref().unwrap_or("fen")
+        self.settings.given.as_deref().unwrap_or("fen")
     }
 
     /// The effort of reasoning that was requested.
     pub(super) fn reasoning(&self) -> &str {
-        self.run.reasoning.as_deref().unwrap_or("none")
+        self.settings.reasoning.as_deref().unwrap_or("none")
     }
 }
 

@@ -49,7 +49,7 @@ impl Paper for Questions {
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
         let measured = Measurements::read(context.group("tallies"))?;
         let failures = failures::failures(context, config.answer_bytes)?;
-        if measured.players.is_empty() && failures.is_none() {
+        if measured.runs.is_empty() && failures.is_none() {
             return Ok(None);
         }
         let facts = Facts::load();
@@ -90,7 +90,7 @@ fn summary(measured: &Measurements) -> String {
     format!(
         "What does a language model understand of chess: rules, patterns, short calculation, judgement and commentary? This page has {} on {} \
          items of {}.",
-        number::plural(measured.players.len(), "run"),
+        number::plural(measured.runs.len(), "run"),
         number::count(items),
         number::plural(measured.items.len(), "task"),
     )
@@ -103,15 +103,15 @@ fn warnings(measured: &Measurements) -> Vec<String> {
          right. Intervals are over items within tasks."
             .to_owned(),
     ];
-    if measured.players.iter().any(|player| !measured.is_published(player, None)) {
+    if measured.runs.iter().any(|run| !measured.is_published(run, None)) {
         warnings.push(
             "Not all items are the published ones: of other items the paper's rows stand by themselves.".to_owned(),
         );
     }
     let scripted = ["oracle", "random", "rules", "engine", "world_model"];
     let is_scripted =
-        |player: &&measured::MeasuredRun| player.run.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
-    if measured.players.iter().any(|player| is_scripted(&player)) {
+        |run: &&measured::MeasuredRun| run.settings.player.as_deref().is_some_and(|kind| scripted.contains(&kind));
+    if measured.runs.iter().any(|run| is_scripted(&run)) {
         warnings.push(
             "Scripted players do not read prompts: context and examples change none of their answers.".to_owned(),
         );

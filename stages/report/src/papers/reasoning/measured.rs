@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cwm_answers::{Measure, Run, Tallies};
+use cwm_answers::{Measure, PlayerSettings, Tallies};
 use cwm_contract::{Context, Failure, Label};
 use cwm_page::escape_controls;
 use cwm_reasoning::Mixture;
@@ -202,7 +202,7 @@ impl Measurements {
         }
     }
 
-    fn place(&mut self, player: MeasuredRun, run: &str, described: Option<&Run>, facts: &Facts) {
+    fn place(&mut self, player: MeasuredRun, run: &str, described: Option<&PlayerSettings>, facts: &Facts) {
         let (name, phase) = experiment(run);
         let known = |experiment: &&mut Experiment| experiment.name == name && !experiment.alone && phase.is_some();
         let taken = |experiment: &Experiment| match phase {

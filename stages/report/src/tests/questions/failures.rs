@@ -19,7 +19,7 @@ fn item(id: &str, question: &str) -> String {
     format!("{item}\n")
 }
 
-fn grade(run: &Run, id: &str, extracted: &str) -> Grade {
+fn grade(run: &PlayerSettings, id: &str, extracted: &str) -> Grade {
     Grade {
         run: run.full_name(),
         task_id: id.into(),
@@ -34,7 +34,7 @@ fn grade(run: &Run, id: &str, extracted: &str) -> Grade {
 }
 
 /// The page of a run's answers: of each its id and response; the answer is what stands behind the last space.
-fn page(folder: &Path, run_of: &Run, question: &str, answers: &[(&str, &str)], bytes: i128) -> String {
+fn page(folder: &Path, run_of: &PlayerSettings, question: &str, answers: &[(&str, &str)], bytes: i128) -> String {
     let [items, graded, answered] = ["items", "grades", "answers"].map(|name| folder.join(name));
     std::fs::write(&items, answers.iter().map(|(id, _)| item(id, question)).collect::<String>()).unwrap();
     let mut writer = GradesWriter::create(&graded, &GradesDescription::default()).unwrap();
@@ -89,7 +89,7 @@ fn hostile_answers_are_text() {
         let folder = tempfile::tempdir().unwrap();
         let hostile = format!("{hostile}</pre></script><img src=x onerror=alert(1)>\r\n{hostile} ");
         let hostile = format!("{hostile}<b>&lt;{{{{ 7*7 }}}}");
-        let run = Run { name: hostile.clone(), ..gpt("none", "none") };
+        let run = PlayerSettings { name: hostile.clone(), ..gpt("none", "none") };
         let page = page(folder.path(), &run, &hostile, &[(&hostile, &hostile)], 1 << 20);
         assert!(!page.contains("<img ") && !page.contains("<script>alert") && !page.contains("<b>"), "{page}");
         assert!(!page.contains(['\u{0}', '\u{7}', '\r', '\u{200b}', '\u{202e}', '\u{2028}', '\u{e0041}']));

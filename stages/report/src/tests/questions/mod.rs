@@ -6,7 +6,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use cwm_answers::{
-    Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, ItemCount, PairTally, Run, Tallies, Tally,
+    Answer, AnswersWriter, Grade, GradesDescription, GradesWriter, ItemCount, PairTally, PlayerSettings, Tallies, Tally,
 };
 use cwm_contract::testing::Trial;
 
@@ -23,8 +23,8 @@ const TASKS: [(&str, &str); 5] = [
 ];
 
 /// A run of the paper's model, asked in this way.
-fn gpt(reasoning: &str, context: &str) -> Run {
-    Run {
+fn gpt(reasoning: &str, context: &str) -> PlayerSettings {
+    PlayerSettings {
         name: "GPT-5".into(),
         player: Some("server".into()),
         model: Some("gpt-5".into()),
@@ -32,12 +32,12 @@ fn gpt(reasoning: &str, context: &str) -> Run {
         examples: Some(1),
         max_tokens: Some(if reasoning == "none" { 8_192 } else { 32_768 }),
         reasoning: Some(reasoning.into()),
-        ..Run::default()
+        ..PlayerSettings::default()
     }
 }
 
 /// A tally of 100 items.
-fn tally(run: &Run, correct: u64) -> Tally {
+fn tally(run: &PlayerSettings, correct: u64) -> Tally {
     let accuracy = correct as f64 / 100.0;
     Tally {
         run: run.full_name(),
@@ -64,7 +64,7 @@ fn tally(run: &Run, correct: u64) -> Tally {
 
 /// Tallies of these runs with their numbers of correct answers of 100, overall and in each category; of the published
 /// items, or of others.
-fn tallies(runs: &[(Run, u64)], published: bool) -> Tallies {
+fn tallies(runs: &[(PlayerSettings, u64)], published: bool) -> Tallies {
     let digest = |digest: &str| if published { digest.to_owned() } else { "0".repeat(64) };
     let mut tallies = Tallies {
         graded: GradesDescription {

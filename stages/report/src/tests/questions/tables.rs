@@ -3,8 +3,8 @@
 use super::*;
 use crate::tests::hostile::fields;
 
-fn usual() -> Vec<(Run, u64)> {
-    let oracle = Run { name: "oracle".into(), player: Some("oracle".into()), ..Run::default() };
+fn usual() -> Vec<(PlayerSettings, u64)> {
+    let oracle = PlayerSettings { name: "oracle".into(), player: Some("oracle".into()), ..PlayerSettings::default() };
     vec![(gpt("none", "none"), 40), (gpt("medium", "none"), 80), (gpt("none", "pieces_moves"), 50), (oracle, 90)]
 }
 

@@ -36,7 +36,9 @@ fn trial_with(folder: &Path, answers: &[(String, [Answer; 2])], rule: ClaimRule,
     let mut grades = GradesWriter::create(&graded, &GradesDescription::default()).unwrap();
     for nth in [1, 0] {
         let path = folder.join(format!("answers-{nth}"));
-        let mut writer = AnswersWriter::create(&path, &Run { name: runs[nth].into(), ..Run::default() }).unwrap();
+        let mut writer =
+            AnswersWriter::create(&path, &PlayerSettings { name: runs[nth].into(), ..PlayerSettings::default() })
+                .unwrap();
         for (id, answers) in answers {
             let answer = Answer { task_id: id.clone(), ..answers[nth].clone() };
             let response = answer.response.clone().unwrap();

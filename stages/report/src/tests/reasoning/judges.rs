@@ -73,7 +73,9 @@ fn texts_of_judges_do_no_harm() {
         };
         writer.push(grade).unwrap();
         writer.finish().unwrap();
-        let mut writer = AnswersWriter::create(&answers, &Run { name: text.clone(), ..Run::default() }).unwrap();
+        let mut writer =
+            AnswersWriter::create(&answers, &PlayerSettings { name: text.clone(), ..PlayerSettings::default() })
+                .unwrap();
         let response = Some(text.clone());
         writer.push(Answer { task_id: text.clone(), response, ..Answer::default() }).unwrap();
         writer.finish().unwrap();

@@ -6,7 +6,7 @@ mod replay;
 
 use std::path::{Path, PathBuf};
 
-use cwm_answers::{GradesDescription, ItemCount, Measure, Run, Tallies, Tally};
+use cwm_answers::{GradesDescription, ItemCount, Measure, PlayerSettings, Tallies, Tally};
 use cwm_contract::testing::Trial;
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn usual() -> Tallies {
 fn tallies_of(measures: Vec<Measure>) -> Tallies {
     let mut names: Vec<String> = measures.iter().map(|measure| measure.run.clone()).collect();
     names.dedup();
-    let describe = |name: &String| (name.clone(), Run { name: name.clone(), ..Run::default() });
+    let describe = |name: &String| (name.clone(), PlayerSettings { name: name.clone(), ..PlayerSettings::default() });
     Tallies {
         graded: GradesDescription { runs: names.iter().map(describe).collect(), ..GradesDescription::default() },
         overall: names.iter().map(|run| Tally { run: run.clone(), ..Tally::default() }).collect(),

@@ -70,7 +70,7 @@ fn the_published_answers_give_the_papers_tables() {
     let tallies = tallies_of(published(&table));
     let empty = [folder.path().join("grades"), folder.path().join("answers")];
     GradesWriter::create(&empty[0], &GradesDescription::default()).unwrap().finish().unwrap();
-    AnswersWriter::create(&empty[1], &Run::default()).unwrap().finish().unwrap();
+    AnswersWriter::create(&empty[1], &PlayerSettings::default()).unwrap().finish().unwrap();
     let trial = trial_of(folder.path(), &tallies).input("items", file).input("grades", &empty[0]);
     let report = run(trial.input("answers", &empty[1])).unwrap();
     assert!(!read(&report, "index.html").contains("Not all items are the published ones"));

@@ -6,7 +6,7 @@ use super::{HeadSequence, Shape};
 use crate::ops::dot;
 use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
 
-/// The arrays that the forward pass kept of one head of one game.
+/// The arrays that the forward pass saved of one head of one game.
 #[derive(Clone, Copy)]
 pub struct SavedForBackward<'a> {
     /// States before each chunk but the first.

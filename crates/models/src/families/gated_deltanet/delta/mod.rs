@@ -127,13 +127,13 @@ impl Kernel<4> for DeltaRule {
         vec![self.shape.rows(), self.shape.heads * self.shape.value]
     }
 
-    fn forward(&self, inputs: [&[f32]; 4], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, inputs: [&[f32]; 4], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut answers = vec![0.0; inputs[2].len()];
         let mut saved = forward::SavedForBackward::default();
         for sequence in self.shape.parts() {
-            forward::forward(&self.shape, sequence, inputs, &mut answers, keep.then_some(&mut saved));
+            forward::forward(&self.shape, sequence, inputs, &mut answers, save.then_some(&mut saved));
         }
-        (answers, if keep { vec![saved.states, saved.corrections] } else { Vec::new() })
+        (answers, if save { vec![saved.states, saved.corrections] } else { Vec::new() })
     }
 
     fn backward(&self, inputs: [&[f32]; 4], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
@@ -142,8 +142,8 @@ impl Kernel<4> for DeltaRule {
         for sequence in self.shape.parts() {
             let chunks = sequence.steps.div_ceil(self.shape.chunk);
             let of_sequence = backward::SavedForBackward {
-                states: states.split_off(..chunks.saturating_sub(1) * self.shape.state()).expect("kept"),
-                corrections: corrections.split_off(..sequence.steps * self.shape.value).expect("kept"),
+                states: states.split_off(..chunks.saturating_sub(1) * self.shape.state()).expect("saved"),
+                corrections: corrections.split_off(..sequence.steps * self.shape.value).expect("saved"),
             };
             backward::backward(&self.shape, sequence, inputs, of_sequence, gradient, &mut into);
         }

@@ -16,17 +16,17 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Random rows with log decays -|normal| times `decay`, and strengths uniform up to `reach`.
+    /// Random rows with log decays -|normal| times `decay`, and strengths uniform up to `max_beta`.
     pub fn random(
         lengths: &[usize],
         [heads, key, value, chunk]: [usize; 4],
         decay: f64,
-        reach: f64,
+        max_beta: f64,
         seed: u64,
     ) -> Case {
         let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
-        let mut shape = Shape::new(&tokens, &Size { width: 0, heads, key, value, reach: 1.0 });
+        let mut shape = Shape::new(&tokens, &Size { width: 0, heads, key, value, max_beta: 1.0 });
         shape.chunk = chunk;
         let mut draw = InitRng::seeded(seed);
         let mut normal = |width: usize| {
@@ -37,7 +37,7 @@ impl Case {
         let (q, k, v) = (normal(key), normal(key), normal(value));
         let row = |draw: &mut InitRng| {
             let decays = (0..heads).map(|_| (-draw.normal().abs() * decay) as f32).collect::<Vec<_>>();
-            decays.into_iter().chain((0..heads).map(|_| draw.uniform(0.0, reach) as f32).collect::<Vec<_>>())
+            decays.into_iter().chain((0..heads).map(|_| draw.uniform(0.0, max_beta) as f32).collect::<Vec<_>>())
         };
         let gates = (0..tokens.rows()).flat_map(|_| row(&mut draw)).collect();
         Case { tokens, shape, inputs: [q, k, v, gates] }
@@ -153,10 +153,10 @@ proptest! {
         lengths in prop::collection::vec(1usize..50, 1..4),
         (heads, key, value) in (1usize..3, 2usize..12, 1usize..20),
         chunk in 1usize..40,
-        reach in prop::sample::select(vec![1.0, 2.0]),
+        max_beta in prop::sample::select(vec![1.0, 2.0]),
         seed in 0u64..1000,
     ) {
-        let case = Case::random(&lengths, [heads, key, value, chunk], 0.3, reach, seed);
+        let case = Case::random(&lengths, [heads, key, value, chunk], 0.3, max_beta, seed);
         case.check_answers(&cpu(), 1e-5);
         case.check_gradients(&cpu(), 1e-4);
     }

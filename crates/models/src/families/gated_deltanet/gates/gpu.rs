@@ -13,7 +13,7 @@ const TILE: usize = 32;
 pub struct Gates {
     pub rows: usize,
     pub heads: usize,
-    pub reach: f32,
+    pub max_beta: f32,
 }
 
 impl Operation<4> for Gates {
@@ -30,7 +30,7 @@ impl Operation<4> for Gates {
             gates.arg(),
             self.rows as u32,
             self.heads as u32,
-            self.reach,
+            self.max_beta,
         );
         (gates, Vec::new())
     }
@@ -60,7 +60,7 @@ impl Operation<4> for Gates {
             partial.arg(),
             self.rows as u32,
             self.heads as u32,
-            self.reach,
+            self.max_beta,
         );
         if !wanted[2] && !wanted[3] {
             return [Some(grad_a), Some(grad_b), None, None];
@@ -71,13 +71,22 @@ impl Operation<4> for Gates {
 }
 
 #[cube(launch)]
-fn forward(a: &[f32], b: &[f32], a_log: &[f32], dt_bias: &[f32], gates: &mut [f32], rows: u32, heads: u32, reach: f32) {
+fn forward(
+    a: &[f32],
+    b: &[f32],
+    a_log: &[f32],
+    dt_bias: &[f32],
+    gates: &mut [f32],
+    rows: u32,
+    heads: u32,
+    max_beta: f32,
+) {
     let (row, head) = (ABSOLUTE_POS as u32 / heads, ABSOLUTE_POS as u32 % heads);
     if row < rows {
         let at = (2 * row * heads + head) as usize;
         let x = a[ABSOLUTE_POS] + dt_bias[head as usize];
         gates[at] = -f32::exp(a_log[head as usize]) * softplus(x);
-        gates[at + heads as usize] = reach * sigmoid(b[ABSOLUTE_POS]);
+        gates[at + heads as usize] = max_beta * sigmoid(b[ABSOLUTE_POS]);
     }
 }
 
@@ -93,7 +102,7 @@ fn backward(
     partial: &mut [f32],
     rows: u32,
     heads: u32,
-    reach: f32,
+    max_beta: f32,
 ) {
     let (tile, head) = (ABSOLUTE_POS as u32 / heads, ABSOLUTE_POS as u32 % heads);
     if tile < rows.div_ceil(TILE as u32) {
@@ -113,7 +122,7 @@ fn backward(
             grad_shift += grad;
             grad_log -= grad_decay * softplus(x);
             let share = sigmoid(b[at]);
-            grad_b[at] = g[of_g + heads as usize] * reach * share * (1.0f32 - share);
+            grad_b[at] = g[of_g + heads as usize] * max_beta * share * (1.0f32 - share);
             row += 1;
         }
         let at = (2 * tile * heads + head) as usize;

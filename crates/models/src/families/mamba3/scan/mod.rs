@@ -162,11 +162,11 @@ impl Kernel<9> for Scan {
         vec![self.lengths.len() * self.time, self.widths.size.heads * self.widths.values()]
     }
 
-    fn forward(&self, inputs: [&[f32]; 9], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, inputs: [&[f32]; 9], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let Widths { size, ranks, .. } = self.widths;
         let values = self.widths.values();
         let mut y = vec![0.0; self.lengths.len() * self.time * size.heads * values];
-        let mut kept = Vec::new();
+        let mut saved = Vec::new();
         let mut out = vec![0.0; self.time * values];
         for rows in self.games() {
             let rates = self.rates(&rows, inputs);
@@ -175,17 +175,17 @@ impl Kernel<9> for Scan {
                 let group = self.group(rows.len(), head, &rates, &gathered, inputs[8]);
                 let mut states = Vec::new();
                 let into = MatrixMut::new(&mut out, rows.len() * ranks, size.head_width, size.head_width);
-                group.forward(into, keep.then_some(&mut states));
-                kept.push(states);
+                group.forward(into, save.then_some(&mut states));
+                saved.push(states);
                 for (row, out) in rows.clone().zip(out.chunks_exact(values)) {
                     y[self.place(row, head)].copy_from_slice(out);
                 }
             }
         }
-        (y, kept)
+        (y, saved)
     }
 
-    fn backward(&self, inputs: [&[f32]; 9], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 9] {
+    fn backward(&self, inputs: [&[f32]; 9], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 9] {
         let Widths { size, ranks, .. } = self.widths;
         let (all_keys, values, columns) = (self.widths.keys(), self.widths.values(), self.widths.rates());
         let mut into = inputs.map(|input| vec![0.0; input.len()]);
@@ -201,7 +201,7 @@ impl Kernel<9> for Scan {
             grad_mimo_x,
             grad_skip,
         ] = &mut into;
-        let mut kept = kept.iter();
+        let mut saved = saved.iter();
         let mut pull = vec![0.0; self.time * values];
         for rows in self.games() {
             let rates = self.rates(&rows, inputs);
@@ -211,7 +211,7 @@ impl Kernel<9> for Scan {
                 for (row, pull) in rows.clone().zip(pull.chunks_exact_mut(values)) {
                     pull.copy_from_slice(&gradient[self.place(row, head)]);
                 }
-                let states = kept.next().expect("states of each game and head");
+                let states = saved.next().expect("states of each game and head");
                 let pull = Matrix::new(&pull, rows.len() * ranks, size.head_width, size.head_width);
                 let mut found = group.backward(states, pull);
 

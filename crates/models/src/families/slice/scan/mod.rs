@@ -122,13 +122,13 @@ impl Kernel<3> for Scan {
         vec![self.shape.rows(), self.shape.width]
     }
 
-    fn forward(&self, inputs: [&[f32]; 3], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, inputs: [&[f32]; 3], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let states = self.states(inputs);
-        let kept = if keep { vec![states.clone()] } else { Vec::new() };
-        (states, kept)
+        let saved = if save { vec![states.clone()] } else { Vec::new() };
+        (states, saved)
     }
 
-    fn backward(&self, inputs: [&[f32]; 3], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
+    fn backward(&self, inputs: [&[f32]; 3], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
         let [init, transitions, _] = inputs;
         let Shape { width, block, .. } = self.shape;
         let mut grad_init = vec![0.0; width];
@@ -142,7 +142,7 @@ impl Kernel<3> for Scan {
                 inputs: &mut grad_inputs[of.clone()],
             };
             let game = self.game(row, steps, init, transitions);
-            backward::backward(game, &kept[0][of.clone()], &gradient[of], into);
+            backward::backward(game, &saved[0][of.clone()], &gradient[of], into);
         }
         [grad_init, grad_transitions, grad_inputs]
     }

@@ -19,11 +19,11 @@ const MANY: usize = GROUPS[5].classes;
 const LANES: usize = THREADS as usize / (LABELS - FEW);
 /// Words of a row of targets: a byte for each label, and one that says whether the row is valid.
 const WORDS: usize = (LABELS + 1).div_ceil(4);
-/// Room for a number of each label, a power of two.
-const ROOM: usize = LABELS.next_power_of_two();
+/// Scratch space for a number of each label, a power of two.
+const SCRATCH: usize = LABELS.next_power_of_two();
 
 const _: () = assert!(FIRST_OF_MANY + (LABELS - FEW) * MANY == LOGITS && THREADS as usize % (LABELS - FEW) == 0);
-const _: () = assert!(MANY.is_multiple_of(LANES) && LANES.is_power_of_two() && ROOM <= THREADS as usize);
+const _: () = assert!(MANY.is_multiple_of(LANES) && LANES.is_power_of_two() && SCRATCH <= THREADS as usize);
 
 const fn labels_below(classes: usize) -> usize {
     let (mut group, mut labels) = (0, 0);
@@ -83,7 +83,7 @@ fn forward(logits: &[f32], targets: &[u32], losses: &mut [f32], rows: u32) {
     let row = CUBE_POS;
     if row < rows as usize {
         let mut x = Shared::<[f32]>::new_slice(LOGITS);
-        let mut of_labels = Shared::<[f32]>::new_slice(ROOM);
+        let mut of_labels = Shared::<[f32]>::new_slice(SCRATCH);
         let mut partial = Shared::<[f32]>::new_slice(THREADS as usize);
         let is_valid = target(targets, row, LABELS) == 1u32;
         if is_valid {
@@ -91,7 +91,7 @@ fn forward(logits: &[f32], targets: &[u32], losses: &mut [f32], rows: u32) {
             few(&mut x, &mut of_labels, targets, row, false);
             many(&mut x, &mut of_labels, &mut partial, targets, row, false);
             let unit = UNIT_POS as usize;
-            if unit >= LABELS && unit < ROOM {
+            if unit >= LABELS && unit < SCRATCH {
                 of_labels[unit] = 0.0f32;
             }
             sync_cube();
@@ -108,7 +108,7 @@ fn backward(logits: &[f32], targets: &[u32], gradient: &[f32], grads: &mut [f32]
     let row = CUBE_POS;
     if row < rows as usize {
         let mut x = Shared::<[f32]>::new_slice(LOGITS);
-        let mut of_labels = Shared::<[f32]>::new_slice(ROOM);
+        let mut of_labels = Shared::<[f32]>::new_slice(SCRATCH);
         let mut partial = Shared::<[f32]>::new_slice(THREADS as usize);
         let is_valid = target(targets, row, LABELS) == 1u32;
         if is_valid {
@@ -279,7 +279,7 @@ fn many(
 #[cube]
 fn add_up(values: &mut Shared<[f32]>) {
     let unit = UNIT_POS as usize;
-    let mut half = (ROOM / 2).runtime();
+    let mut half = (SCRATCH / 2).runtime();
     while half > 0 {
         if unit < half {
             values[unit] += values[unit + half];

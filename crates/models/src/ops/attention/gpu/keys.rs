@@ -3,7 +3,7 @@
 use cubecl::prelude::{Array as Local, *};
 
 use super::tile::{factor_of, load, operand, rounded, sum, write};
-use super::{Form, PAIRS, ROWS};
+use super::{KernelConfig, PAIRS, ROWS};
 
 /// The parts of `grad_qkv` that belong to keys and to values: half of the threads have a key each, the others a value.
 #[cube(launch)]
@@ -22,40 +22,40 @@ pub fn grad_keys_and_values<N: Size>(
     second: u32,
     dropped: u32,
     kept: f32,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) {
     let time = time as usize;
     let tiles = time.div_ceil(ROWS);
     let part = CUBE_POS / tiles;
-    let area = comptime!(form.tile * form.vectors);
+    let area = comptime!(config.tile * config.vectors);
     // Queries, then gradients of the output.
-    let mut tile = Shared::<[Vector<f32, N>]>::new_slice(comptime!(2 * form.tile * form.vectors));
+    let mut tile = Shared::<[Vector<f32, N>]>::new_slice(comptime!(2 * config.tile * config.vectors));
     // Of each query: the largest score, the inverse of the sum, the mean grad.
-    let mut of_rows = Shared::<[f32]>::new_slice(comptime!(3 * form.tile));
+    let mut of_rows = Shared::<[f32]>::new_slice(comptime!(3 * config.tile));
     if part < parts as usize {
-        let game = part / form.heads;
+        let game = part / config.heads;
         let steps = lengths[game] as usize;
         let begin = CUBE_POS % tiles * ROWS;
         let j = begin + UNIT_POS as usize % ROWS;
         let is_key = (UNIT_POS as usize) < ROWS;
-        let width = comptime!(form.heads * form.vectors);
-        let channel = part % form.heads * form.vectors;
+        let width = comptime!(config.heads * config.vectors);
+        let channel = part % config.heads * config.vectors;
         let row = game * time * 3 * width + channel;
 
-        let mut key = Local::<Vector<f32, N>>::new(form.vectors);
-        let mut value = Local::<Vector<f32, N>>::new(form.vectors);
-        let mut result = Local::<Vector<f32, N>>::new(form.vectors);
-        #[unroll(form.unroll)]
-        for v in 0..form.vectors {
+        let mut key = Local::<Vector<f32, N>>::new(config.vectors);
+        let mut value = Local::<Vector<f32, N>>::new(config.vectors);
+        let mut result = Local::<Vector<f32, N>>::new(config.vectors);
+        #[unroll(config.unroll)]
+        for v in 0..config.vectors {
             key[v] = Vector::new(0.0f32);
             value[v] = Vector::new(0.0f32);
             result[v] = Vector::new(0.0f32);
         }
         if j < steps {
-            #[unroll(form.unroll)]
-            for v in 0..form.vectors {
-                key[v] = operand::<N>(qkv, turns, row + j * 3 * width + width, j, v, true, form);
-                value[v] = operand::<N>(qkv, turns, row + j * 3 * width + 2 * width, j, v, false, form);
+            #[unroll(config.unroll)]
+            for v in 0..config.vectors {
+                key[v] = operand::<N>(qkv, turns, row + j * 3 * width + width, j, v, true, config);
+                value[v] = operand::<N>(qkv, turns, row + j * 3 * width + 2 * width, j, v, false, config);
             }
         }
         // Keys' threads add queries, values' threads gradients.
@@ -65,15 +65,15 @@ pub fn grad_keys_and_values<N: Size>(
         }
 
         let mut start = 0usize;
-        if comptime!(form.causal) {
+        if comptime!(config.causal) {
             start = begin;
         }
         while start < steps {
             sync_cube();
-            load::<N>(qkv, turns, &mut tile, 0usize, row, 3 * width, start, steps, true, form);
-            load::<N>(g, turns, &mut tile, area, game * time * width + channel, width, start, steps, false, form);
+            load::<N>(qkv, turns, &mut tile, 0usize, row, 3 * width, start, steps, true, config);
+            load::<N>(g, turns, &mut tile, area, game * time * width + channel, width, start, steps, false, config);
             let r = UNIT_POS as usize;
-            if r < form.tile && start + r < steps {
+            if r < config.tile && start + r < steps {
                 let at = part * time + start + r;
                 of_rows[3 * r] = norms[2 * at];
                 of_rows[3 * r + 1] = norms[2 * at + 1];
@@ -81,10 +81,10 @@ pub fn grad_keys_and_values<N: Size>(
             }
             sync_cube();
             let mut r = 0usize;
-            if comptime!(form.causal) && j > start {
+            if comptime!(config.causal) && j > start {
                 r = (j - start) / PAIRS * PAIRS;
             }
-            while j < steps && r < form.tile && start + r < steps {
+            while j < steps && r < config.tile && start + r < steps {
                 let mut scores = Local::<Vector<f32, N>>::new(PAIRS);
                 let mut grads = Local::<Vector<f32, N>>::new(PAIRS);
                 #[unroll]
@@ -92,50 +92,51 @@ pub fn grad_keys_and_values<N: Size>(
                     scores[c] = Vector::new(0.0f32);
                     grads[c] = Vector::new(0.0f32);
                 }
-                #[unroll(form.unroll)]
-                for v in 0..form.vectors {
+                #[unroll(config.unroll)]
+                for v in 0..config.vectors {
                     #[unroll]
                     for c in 0..PAIRS {
-                        scores[c] = scores[c] + key[v] * tile[(r + c) * form.vectors + v];
+                        scores[c] = scores[c] + key[v] * tile[(r + c) * config.vectors + v];
                     }
                 }
                 if is_key {
-                    #[unroll(form.unroll)]
-                    for v in 0..form.vectors {
+                    #[unroll(config.unroll)]
+                    for v in 0..config.vectors {
                         #[unroll]
                         for c in 0..PAIRS {
-                            grads[c] = grads[c] + value[v] * tile[area + (r + c) * form.vectors + v];
+                            grads[c] = grads[c] + value[v] * tile[area + (r + c) * config.vectors + v];
                         }
                     }
                 }
                 #[unroll]
                 for c in 0..PAIRS {
                     let i = start + r + c;
-                    if (comptime!(!form.causal) || i >= j) && i < steps {
+                    if (comptime!(!config.causal) || i >= j) && i < steps {
                         let at = 3 * (r + c);
-                        let p = f32::exp(sum::<N>(scores[c]) * comptime!(form.scale()) - of_rows[at]) * of_rows[at + 1];
-                        let factor = factor_of(part, time, i, j, first, second, dropped, kept, form);
+                        let p =
+                            f32::exp(sum::<N>(scores[c]) * comptime!(config.scale()) - of_rows[at]) * of_rows[at + 1];
+                        let factor = factor_of(part, time, i, j, first, second, dropped, kept, config);
                         let mut share = p * factor;
                         if is_key {
-                            share = p * (sum::<N>(grads[c]) * factor - of_rows[at + 2]) * comptime!(form.scale());
+                            share = p * (sum::<N>(grads[c]) * factor - of_rows[at + 2]) * comptime!(config.scale());
                         }
-                        let share = Vector::<f32, N>::new(rounded(share, form.operand_bits));
-                        #[unroll(form.unroll)]
-                        for v in 0..form.vectors {
-                            result[v] = result[v] + share * tile[addends + (r + c) * form.vectors + v];
+                        let share = Vector::<f32, N>::new(rounded(share, config.operand_bits));
+                        #[unroll(config.unroll)]
+                        for v in 0..config.vectors {
+                            result[v] = result[v] + share * tile[addends + (r + c) * config.vectors + v];
                         }
                     }
                 }
                 r += PAIRS;
             }
-            start += form.tile;
+            start += config.tile;
         }
         if j < time {
             let mut to = row + j * 3 * width + width;
             if !is_key {
                 to += width;
             }
-            write::<N>(&result, turns, grad_qkv, to, j, is_key, form);
+            write::<N>(&result, turns, grad_qkv, to, j, is_key, config);
         }
     }
 }

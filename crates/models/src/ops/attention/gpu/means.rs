@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::Form;
+use super::KernelConfig;
 use super::tile::{all_rounded, sum};
 
 /// The mean gradient of each query's scores, `means` [batch, heads, time]: the product of its output and its gradient, both
@@ -14,18 +14,18 @@ pub fn means<N: Size>(
     means: &mut [f32],
     rows: u32,
     time: u32,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) {
     // Neighbours have heads of one step.
-    let (row, head) = (ABSOLUTE_POS / form.heads, ABSOLUTE_POS % form.heads);
+    let (row, head) = (ABSOLUTE_POS / config.heads, ABSOLUTE_POS % config.heads);
     if ABSOLUTE_POS < rows as usize {
         let mut all = Vector::<f32, N>::new(0.0f32);
-        #[unroll(form.unroll)]
-        for v in 0..form.vectors {
-            let at = ABSOLUTE_POS * form.vectors + v;
-            all = all + out[at] * all_rounded::<N>(g[at], form.operand_bits);
+        #[unroll(config.unroll)]
+        for v in 0..config.vectors {
+            let at = ABSOLUTE_POS * config.vectors + v;
+            all = all + out[at] * all_rounded::<N>(g[at], config.operand_bits);
         }
         let (game, t) = (row / time as usize, row % time as usize);
-        means[(game * form.heads + head) * time as usize + t] = sum::<N>(all);
+        means[(game * config.heads + head) * time as usize + t] = sum::<N>(all);
     }
 }

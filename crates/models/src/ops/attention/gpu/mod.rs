@@ -48,7 +48,7 @@ pub struct Attention {
 
 /// The compile-time parameters of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Form {
+struct KernelConfig {
     heads: usize,
     head_width: usize,
     /// True if a step attends only to itself and earlier ones.
@@ -68,7 +68,7 @@ struct Form {
     unroll: bool,
 }
 
-impl Form {
+impl KernelConfig {
     /// 1/√D.
     fn scale(self) -> f32 {
         1.0 / (self.head_width as f32).sqrt()
@@ -86,7 +86,7 @@ fn tile(head_width: usize) -> usize {
 }
 
 impl Attention {
-    fn form(&self) -> Form {
+    fn kernel_config(&self) -> KernelConfig {
         let head_width = self.shape.head_width;
         let vectors = head_width / self.vector();
         let bits = |precision: Precision| match precision {
@@ -94,7 +94,7 @@ impl Attention {
             Precision::Tf32 => 13,
             Precision::Bf16 => 16,
         };
-        Form {
+        KernelConfig {
             heads: self.shape.heads,
             head_width,
             causal: self.shape.mask == Mask::Causal,
@@ -156,7 +156,7 @@ impl Operation<1> for Attention {
             second,
             dropped,
             kept,
-            self.form(),
+            self.kernel_config(),
         );
         let saved = vec![turns, lengths, out.clone(), norms];
         (out, saved)
@@ -170,10 +170,10 @@ impl Operation<1> for Attention {
         }
         let rows = self.parts() * self.shape.time;
         let means = gpu.empty(rows);
-        let (vector, form) = (self.vector(), self.form());
+        let (vector, config) = (self.vector(), self.kernel_config());
         let (dim, time) = (CubeDim::new_1d(THREADS), self.shape.time as u32);
         let (client, count) = (gpu.client(), cubes_of(rows));
-        means::means::launch(client, count, dim, vector, out.arg(), g.arg(), means.arg(), rows as u32, time, form);
+        means::means::launch(client, count, dim, vector, out.arg(), g.arg(), means.arg(), rows as u32, time, config);
         let ([first, second], dropped, kept) = self.dropout();
         queries::grad_queries::launch(
             client,
@@ -193,7 +193,7 @@ impl Operation<1> for Attention {
             second,
             dropped,
             kept,
-            form,
+            config,
         );
         keys::grad_keys_and_values::launch(
             client,
@@ -213,7 +213,7 @@ impl Operation<1> for Attention {
             second,
             dropped,
             kept,
-            form,
+            config,
         );
         [Some(grad_qkv)]
     }

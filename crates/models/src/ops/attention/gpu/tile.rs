@@ -2,7 +2,7 @@
 
 use cubecl::prelude::{Array as Local, *};
 
-use super::Form;
+use super::KernelConfig;
 use crate::ops::dropout::gpu::factor;
 
 /// Rounds off the last `bits` bits of the mantissa: the nearest, ties to even. NaN stays NaN.
@@ -64,19 +64,19 @@ pub fn operand<N: Size>(
     t: usize,
     v: usize,
     #[comptime] turn: bool,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) -> Vector<f32, N> {
     let own = x[row + v];
     if comptime!(turn) {
-        let partner = if comptime!(form.neighbours) {
+        let partner = if comptime!(config.neighbours) {
             swapped::<N>(own)
         } else {
-            x[row + (v + comptime!(form.vectors / 2)) % form.vectors]
+            x[row + (v + comptime!(config.vectors / 2)) % config.vectors]
         };
-        let at = 2 * t * form.vectors + v;
-        all_rounded::<N>(own * turns[at] + partner * turns[at + form.vectors], form.operand_bits)
+        let at = 2 * t * config.vectors + v;
+        all_rounded::<N>(own * turns[at] + partner * turns[at + config.vectors], config.operand_bits)
     } else {
-        all_rounded::<N>(own, form.operand_bits)
+        all_rounded::<N>(own, config.operand_bits)
     }
 }
 
@@ -90,18 +90,18 @@ pub fn write<N: Size>(
     row: usize,
     t: usize,
     turn: bool,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) {
-    #[unroll(form.unroll)]
-    for v in 0..form.vectors {
-        let own = all_rounded::<N>(result[v], form.result_bits);
+    #[unroll(config.unroll)]
+    for v in 0..config.vectors {
+        let own = all_rounded::<N>(result[v], config.result_bits);
         if turn {
-            let at = 2 * t * form.vectors;
-            let partner = if comptime!(form.neighbours) {
-                swapped::<N>(own * turns[at + form.vectors + v])
+            let at = 2 * t * config.vectors;
+            let partner = if comptime!(config.neighbours) {
+                swapped::<N>(own * turns[at + config.vectors + v])
             } else {
-                let w = (v + comptime!(form.vectors / 2)) % form.vectors;
-                all_rounded::<N>(result[w], form.result_bits) * turns[at + form.vectors + w]
+                let w = (v + comptime!(config.vectors / 2)) % config.vectors;
+                all_rounded::<N>(result[w], config.result_bits) * turns[at + config.vectors + w]
             };
             into[row + v] = own * turns[at + v] + partner;
         } else {
@@ -124,14 +124,14 @@ pub fn load<N: Size>(
     start: usize,
     steps: usize,
     #[comptime] turn: bool,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) {
     let mut at = UNIT_POS as usize;
-    while at < comptime!(form.tile * form.vectors) {
-        let (t, v) = (start + at / form.vectors, at % form.vectors);
+    while at < comptime!(config.tile * config.vectors) {
+        let (t, v) = (start + at / config.vectors, at % config.vectors);
         let mut value = Vector::<f32, N>::new(0.0f32);
         if t < steps {
-            value = operand::<N>(x, turns, first + t * stride, t, v, turn, form);
+            value = operand::<N>(x, turns, first + t * stride, t, v, turn, config);
         }
         tile[offset + at] = value;
         at += CUBE_DIM as usize;
@@ -150,9 +150,9 @@ pub fn factor_of(
     second: u32,
     dropped: u32,
     kept: f32,
-    #[comptime] form: Form,
+    #[comptime] config: KernelConfig,
 ) -> f32 {
-    if comptime!(form.drops) {
+    if comptime!(config.drops) {
         let index = ((part * time + i) as u32) * (time as u32) + j as u32;
         factor(index, first, second, dropped, kept)
     } else {
@@ -162,6 +162,6 @@ pub fn factor_of(
 
 /// The steps that the last of the first `end` steps sees, of a game's `steps`.
 #[cube]
-pub fn steps_seen(end: usize, steps: usize, #[comptime] form: Form) -> usize {
-    if comptime!(form.causal) { usize::min(end, steps) } else { steps }
+pub fn steps_seen(end: usize, steps: usize, #[comptime] config: KernelConfig) -> usize {
+    if comptime!(config.causal) { usize::min(end, steps) } else { steps }
 }

@@ -86,7 +86,7 @@ fn others(
     if CUBE_POS < games as usize * comptime!(plan.heads * tiles) {
         let place = place(CUBE_POS, plan);
         let time = time as usize;
-        let kept = time.div_ceil(CHUNK) - 1;
+        let saved_states = time.div_ceil(CHUNK) - 1;
         let first = place.game * time;
         let length = lengths[place.game] as usize;
         let unit = UNIT_POS as usize;
@@ -175,7 +175,7 @@ fn others(
                     let is_start = t > 0 && t % CHUNK == 0;
                     let mut whole = 0.0f32;
                     if is_start {
-                        let at = (CUBE_POS * kept + t / CHUNK - 1) * comptime!(down * across * UNITS);
+                        let at = (CUBE_POS * saved_states + t / CHUNK - 1) * comptime!(down * across * UNITS);
                         #[unroll]
                         for cell in 0..comptime!(down * across) {
                             whole += grad_state[cell] * states[at + cell * UNITS + unit];

@@ -16,7 +16,7 @@ pub(crate) fn forward(
 ) -> (Array, Array) {
     let count = batch.games * plan.heads * plan.tiles();
     let y = gpu.empty(batch.rows() * plan.heads * plan.ranks * plan.width);
-    let states = gpu.empty(if save { count * batch.kept() * plan.cells() * UNITS } else { 1 });
+    let states = gpu.empty(if save { count * batch.saved_states() * plan.cells() * UNITS } else { 1 });
     outputs::launch(
         gpu.client(),
         cubes(count),
@@ -138,8 +138,8 @@ fn outputs(
                     }
                     if comptime!(save) {
                         if (t + 1) % CHUNK == 0 && t + 1 < length {
-                            let kept = (time - 1) / CHUNK;
-                            let at = (CUBE_POS * kept + t / CHUNK) * comptime!(down * across * UNITS);
+                            let saved_states = (time - 1) / CHUNK;
+                            let at = (CUBE_POS * saved_states + t / CHUNK) * comptime!(down * across * UNITS);
                             #[unroll]
                             for cell in 0..comptime!(down * across) {
                                 states[at + cell * UNITS + unit] = state[cell];

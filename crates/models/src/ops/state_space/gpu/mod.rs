@@ -23,7 +23,7 @@ pub(crate) const LANES: usize = 16;
 /// Threads of a cube.
 pub(crate) const UNITS: usize = LANES * LANES;
 
-/// Steps between states that are kept for the backward pass.
+/// Steps between states that are saved for the backward pass.
 pub(crate) const CHUNK: usize = 16;
 
 /// Most columns of a thread.
@@ -128,8 +128,8 @@ impl Batch {
         self.games * self.time
     }
 
-    /// States that are kept of a game, one after each chunk but the last.
-    fn kept(&self) -> usize {
+    /// States that are saved of a game, one after each chunk but the last.
+    fn saved_states(&self) -> usize {
         self.time.div_ceil(CHUNK).saturating_sub(1)
     }
 }

@@ -1,4 +1,5 @@
-//! Gradients of the queries: the recurrence once more, from the state that was kept before each chunk. All chunks at once.
+//! Gradients of the queries: the recurrence once more, from the state that was saved before each chunk. All chunks at
+//! once.
 
 use cubecl::prelude::*;
 

@@ -8,8 +8,8 @@ mod exposure;
 mod legal_moves;
 mod levels;
 mod masks;
+mod paper_tables;
 mod positions;
-mod printed;
 mod ratings;
 
 pub(crate) use arms::arms;
@@ -20,8 +20,8 @@ pub(crate) use exposure::{FORCED_AND_FREE, answers_in_several_tokens, exposure};
 pub(crate) use legal_moves::{histogram, legal_moves};
 pub(crate) use levels::{SWEEPS, levels};
 pub(crate) use masks::{MASKS, masks};
+pub(crate) use paper_tables::{table_2, table_3};
 pub(crate) use positions::positions;
-pub(crate) use printed::{table_2, table_3};
 pub(crate) use ratings::ratings;
 
 use cwm_page::{Cell, Row, RowKind};

@@ -10,10 +10,10 @@ pub(crate) use crate::papers::json_lines::read;
 /// A training that could be chosen (docs/formats.md, "candidates").
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Candidate {
-    /// The rank from 1; none if it was set aside.
+    /// The rank from 1; none if it was excluded.
     pub(crate) rank: Option<u64>,
     pub(crate) chosen: bool,
-    /// The reason why it was chosen or set aside.
+    /// The reason why it was chosen or excluded.
     pub(crate) why: Option<String>,
     /// The label of the training.
     pub(crate) label: String,

@@ -12,17 +12,17 @@ use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
 /// Ranks shown on the page; the data files have all.
 const SHOWN: u64 = 3;
 
-/// A group of rows for each choice: the first few of its trainings, the chosen one, and how many were set aside.
+/// A group of rows for each choice: the first few of its trainings, the chosen one, and how many were excluded.
 pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
     let choices = choices(given);
     let shown = |candidate: &&Candidate| candidate.chosen || candidate.rank.is_some_and(|rank| rank <= SHOWN);
     let page = choices.iter().map(|choice| {
         let mut rows: Vec<_> = choice.candidates.iter().filter(shown).map(|candidate| row(choice, candidate)).collect();
         let hidden = choice.candidates.len() - rows.len();
-        let aside = choice.candidates.iter().filter(|candidate| candidate.rank.is_none()).count();
+        let excluded = choice.candidates.iter().filter(|candidate| candidate.rank.is_none()).count();
         if hidden > 0 {
             let mut cells = head(choice).to_vec();
-            cells.extend([Cell::none(), Cell::text(format!("{hidden} more, of which {aside} were set aside"))]);
+            cells.extend([Cell::none(), Cell::text(format!("{hidden} more, of which {excluded} were excluded"))]);
             cells.resize_with(columns().len(), Cell::none);
             rows.push(Row::ours(cells));
         }
@@ -33,8 +33,8 @@ pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
         title: "Hyper-parameters tried".into(),
         caption: format!(
             "Of the trainings of each family and size the one with the lowest last validation loss is chosen, unless the \
-             pipeline names another; those that diverged are set aside. The first {SHOWN} and the chosen one stand here; \
-             the data files have all, with why they were set aside."
+             pipeline names another; those that diverged are excluded. The first {SHOWN} and the chosen one stand here; \
+             the data files have all, with why they were excluded."
         ),
         columns: columns(),
         groups: page.collect(),
@@ -124,7 +124,7 @@ fn measured(choice: &Choice, candidate: &Candidate) -> [Cell; 4] {
 fn note(candidate: &Candidate) -> Cell {
     Cell::text(match (&candidate.why, candidate.chosen) {
         (Some(why), true) => format!("chosen: {}", escape_controls(why)),
-        (Some(why), false) => format!("set aside: {}", escape_controls(why)),
+        (Some(why), false) => format!("excluded: {}", escape_controls(why)),
         (None, _) => String::new(),
     })
 }

@@ -15,7 +15,7 @@ pub(super) struct Choice<'a> {
     pub(super) model: Model,
     /// The paper's choice that it corresponds to.
     pub(super) kind: ChoiceStage,
-    /// The candidates in the order of the file: by rank, then those set aside.
+    /// The candidates in the order of the file: by rank, then those excluded.
     pub(super) candidates: &'a [Candidate],
 }
 

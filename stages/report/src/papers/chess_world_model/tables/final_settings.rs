@@ -6,16 +6,16 @@ use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, numbe
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::model::Model;
-use crate::papers::chess_world_model::results::{Results, Run};
+use crate::papers::chess_world_model::results::{Results, TestResult};
 use crate::papers::chess_world_model::settings::{self, Settings};
 use crate::papers::chess_world_model::tables::choices::not_run;
 
 /// Table 7 of the checkpoints that were evaluated; the bins have their settings from the scores.
 pub(crate) fn final_settings(results: &Results, paper: &PaperFacts) -> Table {
-    let mut models: Vec<(Model, Vec<&Run>)> = Vec::new();
+    let mut models: Vec<(Model, Vec<&TestResult>)> = Vec::new();
     for (index, model) in results.models.iter().enumerate() {
         let runs = results.overall.iter().filter(|((at, _), _)| *at == index).flat_map(|(_, overall)| &overall.each);
-        let runs: Vec<&Run> = runs.filter(|run| !run.settings.is_empty()).collect();
+        let runs: Vec<&TestResult> = runs.filter(|run| !run.settings.is_empty()).collect();
         if runs.is_empty() {
             continue;
         }
@@ -69,7 +69,7 @@ fn training(model: &Model) -> Vec<&(String, String)> {
 }
 
 /// The settings that occur, each once, by name.
-fn values(runs: &[&Run]) -> Vec<[Option<f64>; 5]> {
+fn values(runs: &[&TestResult]) -> Vec<[Option<f64>; 5]> {
     let mut values: Vec<[Option<f64>; 5]> = Vec::new();
     for run in runs {
         if !values.contains(&run.settings.values()) {
@@ -79,7 +79,7 @@ fn values(runs: &[&Run]) -> Vec<[Option<f64>; 5]> {
     values
 }
 
-fn rows(model: &Model, runs: &[&Run], paper: &PaperFacts) -> Vec<Row> {
+fn rows(model: &Model, runs: &[&TestResult], paper: &PaperFacts) -> Vec<Row> {
     let settings = values(runs);
     let columns = Settings::NAMES.iter().enumerate().map(|(at, name)| {
         let cell = match settings.as_slice() {

@@ -46,7 +46,7 @@ pub(crate) fn second_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFact
 
 fn rows(model: &Model, choice: Option<&&Choice>, paper: &PaperFacts) -> Vec<Row> {
     let best = choice.and_then(|choice| choice.ranked(1));
-    // One that was set aside has no rank; it is the other one all the same.
+    // One that was excluded has no rank; it is the other one all the same.
     let other = choice.and_then(|choice| {
         choice.ranked(2).or_else(|| choice.candidates.iter().find(|candidate| candidate.rank.is_none()))
     });

@@ -7,7 +7,7 @@ use cwm_page::{Cell, Column, MeanStd, PaperComparison, Row, Table, comparison_ro
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
-use crate::papers::chess_world_model::results::{Overall, Results, Run};
+use crate::papers::chess_world_model::results::{Overall, Results, TestResult};
 use crate::papers::chess_world_model::tables::remarks::loss_remarks;
 use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column, source};
 use crate::papers::chess_world_model::test_set::TestSet;
@@ -18,7 +18,7 @@ struct MetricColumn {
     heading: &'static str,
     ours: fn(&Overall) -> Option<MeanStd>,
     /// Returns the value of one run.
-    run: fn(&Run) -> Option<MeanStd>,
+    run: fn(&TestResult) -> Option<MeanStd>,
     paper: Metric,
     is_loss: bool,
 }
@@ -132,7 +132,7 @@ fn remarks(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) ->
 pub(super) fn validated(results: &Results, test: &TestSet) -> Option<String> {
     let at = results.test(test)?;
     let runs = results.overall.iter().filter(|((_, of), _)| *of == at).flat_map(|(_, overall)| &overall.each);
-    let (validated, others): (Vec<&Run>, Vec<&Run>) = runs.partition(|run| run.validated);
+    let (validated, others): (Vec<&TestResult>, Vec<&TestResult>) = runs.partition(|run| run.validated);
     let how_many = match (validated.len(), others.is_empty()) {
         (0, _) => return None,
         (_, true) => "the trainings were".to_owned(),
@@ -221,7 +221,7 @@ fn rows(results: &Results, paper: &PaperFacts, tests: &[TestSet], model: &Model,
 }
 
 /// The runs by seed; those of one seed are numbered.
-fn places(runs: &[Run]) -> impl Iterator<Item = ((Option<i64>, usize), &Run)> {
+fn places(runs: &[TestResult]) -> impl Iterator<Item = ((Option<i64>, usize), &TestResult)> {
     runs.iter().enumerate().map(move |(at, run)| {
         let before = runs[..at].iter().filter(|other| other.seed == run.seed).count();
         ((run.seed, before), run)

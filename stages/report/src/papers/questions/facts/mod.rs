@@ -4,7 +4,7 @@
 
 use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
 
-use crate::papers::printed::{fields, is_named};
+use crate::papers::fact_fields::{fields, is_named};
 
 const FACTS: &str = include_str!("facts.csv");
 const TABLES: &str = include_str!("tables.csv");

@@ -1,8 +1,8 @@
 //! Answers that are not correct, to look at: of each run and task a few, as many as the page has room for.
 //!
-//! `drawn` draws one. Models' responses are text of the page, never its markup.
+//! `answer_view` draws one. Models' responses are text of the page, never its markup.
 
-mod drawn;
+mod answer_view;
 
 use askama::Template;
 use cwm_contract::{Context, Failure};
@@ -11,7 +11,7 @@ use cwm_page::{Widget, number};
 use super::is_question;
 use crate::papers::board::{Drawings, drawings};
 use crate::papers::shown_answers::{PickedAnswers, pick};
-use drawn::draw;
+use answer_view::draw;
 
 /// The style of boards, and of what stands around them.
 const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("failures.css"));

@@ -9,12 +9,12 @@ use crate::papers::questions::measured::Measurements;
 
 /// Figure 8.
 pub(crate) fn agreement(measured: &Measurements) -> Figure {
-    let players = &measured.players;
-    let last = players.len();
+    let runs = &measured.runs;
+    let last = runs.len();
     let tile = |(one, other): (usize, usize)| {
-        let (pair, _) = measured.pair(&players[one], &players[other])?;
+        let (pair, _) = measured.pair(&runs[one], &runs[other])?;
         let share = pair.agreement as f64 / pair.items.max(1) as f64;
-        let names = format!("{} and {}", players[one].name, players[other].name);
+        let names = format!("{} and {}", runs[one].name, runs[other].name);
         let low = (last - 1 - other) as f64;
         Some(Layer::Tile(Tile {
             x: (one as f64, one as f64 + 1.0),
@@ -29,7 +29,7 @@ pub(crate) fn agreement(measured: &Measurements) -> Figure {
     let tiles: Vec<Layer> = pairs.filter_map(tile).collect();
     // Names fit beside rows alone; columns have their numbers.
     let columns = Axis::of_names("", (1..=last).map(|nth| nth.to_string()));
-    let names = players.iter().enumerate().map(|(at, player)| format!("{} {}", at + 1, player.name));
+    let names = runs.iter().enumerate().map(|(at, run)| format!("{} {}", at + 1, run.name));
     let rows = Axis::of_names("", names.rev());
     let panel = panel("", columns, rows, Grid::Bare, tiles);
     let row = row("Both right or both wrong".into(), (BAR * last as u32).max(120), 1, vec![panel]);

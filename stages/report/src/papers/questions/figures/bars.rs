@@ -61,39 +61,38 @@ fn drawn(
     fact: impl Fn(Option<&str>) -> String,
     axis: impl Fn(f64) -> Axis,
 ) -> Figure {
-    let players: Vec<&MeasuredRun> =
-        measured.players.iter().filter(|player| value(&player.overall).is_some()).collect();
+    let runs: Vec<&MeasuredRun> = measured.runs.iter().filter(|run| value(&run.overall).is_some()).collect();
     let categories = measured.categories();
     let subjects: Vec<Option<&str>> =
         std::iter::once(None).chain(categories.iter().map(|name| Some(&**name))).collect();
     let mut has_paper = false;
     let mut panel_of = |category: Option<&str>| {
         let (mut layers, mut papers, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-        for (place, player) in players.iter().rev().enumerate() {
+        for (place, run) in runs.iter().rev().enumerate() {
             let middle = place as f64 + 0.5;
-            let Some((number, range, text)) = player.tally(category).and_then(&value) else { continue };
-            let note = format!("{}: {text}", player.name);
+            let Some((number, range, text)) = run.tally(category).and_then(&value) else { continue };
+            let note = format!("{}: {text}", run.name);
             layers.push(bar((0.0, number), (middle - 0.38, middle + 0.38), TILE_COLOUR, number, note));
             layers.extend(range.map(|range| interval(range, middle)));
-            let name = player.paper_name().filter(|_| measured.is_published(player, category));
+            let name = run.paper_name().filter(|_| measured.is_published(run, category));
             let printed = name.and_then(|name| facts.get(&name, &fact(category)));
             papers.extend(printed.map(|printed| Point {
                 x: printed.value,
                 y: middle,
                 range: None,
-                note: format!("{}, paper: {}", player.name, printed.text),
+                note: format!("{}, paper: {}", run.name, printed.text),
             }));
             most = [most, number, printed.map_or(0.0, |printed| printed.value)].into_iter().fold(0.0, f64::max);
         }
         has_paper |= !papers.is_empty();
         layers.push(Layer::Series(Series { name: String::new(), style: PAPER, joined: false, points: papers }));
-        let names = Axis::of_names("", players.iter().rev().map(|player| player.name.clone()));
+        let names = Axis::of_names("", runs.iter().rev().map(|run| run.name.clone()));
         panel(category.unwrap_or("Overall"), axis(most), names, Grid::Vertical, layers)
     };
     let panels: Vec<Panel> = subjects.into_iter().map(&mut panel_of).collect();
     let rows = panels
         .chunks(ABREAST)
-        .map(|panels| row(String::new(), BAR * players.len() as u32 + BAR, ABREAST, panels.to_vec()));
+        .map(|panels| row(String::new(), BAR * runs.len() as u32 + BAR, ABREAST, panels.to_vec()));
     let rows = rows.collect();
     let legend = has_paper.then(|| LegendEntry { name: "paper".into(), style: PAPER });
     Figure { rows, legend: legend.into_iter().collect(), ..Figure::default() }

@@ -9,7 +9,7 @@ use crate::papers::questions::tables::dollars_an_item;
 
 /// Figure 5.
 pub(crate) fn tokens_and_accuracy(measured: &Measurements) -> Figure {
-    let mean = |player: &MeasuredRun| Some(number::mean(player.overall.total_tokens?, player.overall.with_tokens)?.0);
+    let mean = |run: &MeasuredRun| Some(number::mean(run.overall.total_tokens?, run.overall.with_tokens)?.0);
     Figure {
         id: id("tokens-accuracy"),
         title: "Accuracy by tokens".into(),
@@ -38,17 +38,17 @@ fn points(
     axis: impl Fn(std::vec::IntoIter<f64>) -> Axis,
     unit: &str,
 ) -> Figure {
-    let with = |player| Some((player, value(player).filter(|value| *value > 0.0)?));
-    let players: Vec<(&MeasuredRun, f64)> = measured.players.iter().filter_map(with).collect();
-    let series = players.iter().enumerate().map(|(nth, (player, x))| {
-        let overall = &player.overall;
-        let note = format!("{}: {}{unit}, {} %", player.name, number::setting(*x), number::percent(overall.accuracy));
+    let with = |run| Some((run, value(run).filter(|value| *value > 0.0)?));
+    let runs: Vec<(&MeasuredRun, f64)> = measured.runs.iter().filter_map(with).collect();
+    let series = runs.iter().enumerate().map(|(nth, (run, x))| {
+        let overall = &run.overall;
+        let note = format!("{}: {}{unit}, {} %", run.name, number::setting(*x), number::percent(overall.accuracy));
         let range = Some((overall.low * 100.0, overall.high * 100.0));
         let points = vec![Point { x: *x, y: overall.accuracy * 100.0, range, note }];
         let style = Style { filled: (nth / COLOURS).is_multiple_of(2), ..Style::solid(nth) };
-        Layer::Series(Series { name: player.name.clone(), style, joined: false, points })
+        Layer::Series(Series { name: run.name.clone(), style, joined: false, points })
     });
-    let x = axis(players.iter().map(|(_, x)| *x).collect::<Vec<_>>().into_iter());
+    let x = axis(runs.iter().map(|(_, x)| *x).collect::<Vec<_>>().into_iter());
     let panel = panel("", x, Axis::up_to("Accuracy (%)", 100.0), Grid::Both, series.collect());
     Figure { rows: vec![row(String::new(), 300, 1, vec![panel])], ..Figure::default() }
 }

@@ -10,9 +10,9 @@ use crate::papers::questions::tables::VERDICTS;
 
 /// Figure 4.
 pub(crate) fn verdicts(measured: &Measurements) -> Figure {
-    let bars = measured.players.iter().map(|player| {
-        let counts = VERDICTS.map(|(.., count)| count(&player.overall));
-        (player.name.clone(), counts.to_vec())
+    let bars = measured.runs.iter().map(|run| {
+        let counts = VERDICTS.map(|(.., count)| count(&run.overall));
+        (run.name.clone(), counts.to_vec())
     });
     let bars: Vec<_> = bars.collect();
     let parts = VERDICTS.map(|(name, colour, _)| (name, colour));

@@ -10,9 +10,9 @@ use crate::papers::questions::measured::Measurements;
 pub(crate) fn agreement(measured: &Measurements) -> Table {
     let mut columns = ["Run", "Other"].map(|name| Column::text(name).naming_rows()).to_vec();
     columns.extend(["Items", "Agreement (%)", "Both correct (%)", "Difference"].map(Column::number));
-    let players = &measured.players;
-    let pairs = players.iter().enumerate().flat_map(|(at, one)| {
-        players[at + 1..].iter().filter_map(move |other| {
+    let runs = &measured.runs;
+    let pairs = runs.iter().enumerate().flat_map(|(at, one)| {
+        runs[at + 1..].iter().filter_map(move |other| {
             let (pair, difference) = measured.pair(one, other)?;
             let mut cells = vec![Cell::text(&one.name), Cell::text(&other.name), Cell::count(pair.items)];
             let shares = [pair.agreement, pair.both_correct].map(|count| share(count, pair.items));

@@ -4,7 +4,7 @@ use cwm_answers::Tally;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
 use super::{accuracy, mean, with_source};
-use crate::papers::printed::is_named;
+use crate::papers::fact_fields::is_named;
 use crate::papers::questions::facts::{Facts, OVERALL, TOKENS};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::{MeasuredRun, Measurements};
@@ -54,7 +54,7 @@ pub(crate) fn tokens(measured: &Measurements, facts: &Facts) -> Table {
         ..Table::default()
     };
     let columns = by_category(measured, fact, ours, |value| number::decimals(value, 1));
-    by_run(measured, facts, columns, |player| player.overall.total_tokens.is_some(), table)
+    by_run(measured, facts, columns, |run| run.overall.total_tokens.is_some(), table)
 }
 
 /// A column over all items, and one for each category.
@@ -69,8 +69,8 @@ fn by_category<'a>(
         fact: fact(category.as_deref()),
         ours: {
             let category = category.clone();
-            Box::new(move |player| {
-                player.tally(category.as_deref()).map_or(Cell::none(), |tally| ours(tally, category.as_deref()))
+            Box::new(move |run| {
+                run.tally(category.as_deref()).map_or(Cell::none(), |tally| ours(tally, category.as_deref()))
             })
         },
         category,
@@ -93,16 +93,16 @@ pub(super) fn by_run(
     let of_paper = |run: &str| columns.iter().map(|column| facts.get(run, &column.fact)).collect::<Vec<_>>();
     let mut compared = Vec::new();
     let mut groups = Vec::new();
-    for player in measured.players.iter().filter(|player| has(player)) {
-        let name = player.paper_name().unwrap_or_default();
-        let is_like = |column: &Numbers| measured.is_published(player, column.category.as_deref());
+    for run in measured.runs.iter().filter(|run| has(run)) {
+        let name = run.paper_name().unwrap_or_default();
+        let is_like = |column: &Numbers| measured.is_published(run, column.category.as_deref());
         let printed: Vec<_> =
             columns.iter().zip(of_paper(&name)).map(|(column, fact)| fact.filter(|_| is_like(column))).collect();
         compared.extend(papers.iter().filter(|run| is_named(run, &name) && of_paper(run) == printed).copied());
-        let cells = with_source(player, columns.iter().map(|column| (column.ours)(player)));
-        let mut numbers = vec![PaperComparison::without_paper(Cell::count(player.overall.items))];
+        let cells = with_source(run, columns.iter().map(|column| (column.ours)(run)));
+        let mut numbers = vec![PaperComparison::without_paper(Cell::count(run.overall.items))];
         numbers.extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.beside(ours, fact)));
-        groups.push(comparison_rows(&[Cell::text(&player.name)], Some("this run"), &numbers));
+        groups.push(comparison_rows(&[Cell::text(&run.name)], Some("this run"), &numbers));
     }
     let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
         let mut numbers = vec![PaperComparison::without_paper(Cell::none())];

@@ -19,19 +19,19 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
         about: heading == EARNED,
     };
     let tokens = |heading, sum: fn(&MeasuredRun) -> Option<u64>| Numbers {
-        ours: Box::new(move |player| mean(sum(player), player.overall.with_tokens)),
+        ours: Box::new(move |run| mean(sum(run), run.overall.with_tokens)),
         ..column(heading, |_| Cell::none())
     };
     let columns = vec![
-        column("Accuracy (%)", |player| accuracy(&player.overall)),
-        tokens("Tokens an item", |player| player.overall.total_tokens),
-        tokens("Of the prompt", |player| player.overall.prompt_tokens),
-        tokens("Of the completion", |player| player.overall.completion_tokens),
-        tokens("Of reasoning", |player| player.overall.reasoning_tokens),
-        column("Dollars", |player| dollars(player.overall.cost)),
-        column("Dollars an item", |player| dollars(dollars_an_item(player))),
-        column(EARNED, |player| {
-            let earned = dollars_an_item(player).filter(|cost| *cost > 0.0).map(|cost| player.overall.accuracy / cost);
+        column("Accuracy (%)", |run| accuracy(&run.overall)),
+        tokens("Tokens an item", |run| run.overall.total_tokens),
+        tokens("Of the prompt", |run| run.overall.prompt_tokens),
+        tokens("Of the completion", |run| run.overall.completion_tokens),
+        tokens("Of reasoning", |run| run.overall.reasoning_tokens),
+        column("Dollars", |run| dollars(run.overall.cost)),
+        column("Dollars an item", |run| dollars(dollars_an_item(run))),
+        column(EARNED, |run| {
+            let earned = dollars_an_item(run).filter(|cost| *cost > 0.0).map(|cost| run.overall.accuracy / cost);
             earned.map_or(Cell::none(), |earned| Cell::number(earned, number::decimals(earned, 1)))
         }),
     ];
@@ -44,16 +44,16 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
             .into(),
         ..Table::default()
     };
-    let has = |player: &MeasuredRun| player.overall.total_tokens.is_some() || player.overall.cost.is_some();
+    let has = |run: &MeasuredRun| run.overall.total_tokens.is_some() || run.overall.cost.is_some();
     by_run(measured, facts, columns, has, table)
 }
 
 const EARNED: &str = "Correct a dollar";
 
 /// Mean dollars of the answers whose cost is known.
-pub(crate) fn dollars_an_item(player: &MeasuredRun) -> Option<f64> {
-    let known = player.overall.with_cost;
-    player.overall.cost.filter(|_| known > 0).map(|cost| cost / known as f64)
+pub(crate) fn dollars_an_item(run: &MeasuredRun) -> Option<f64> {
+    let known = run.overall.with_cost;
+    run.overall.cost.filter(|_| known > 0).map(|cost| cost / known as f64)
 }
 
 fn dollars(cost: Option<f64>) -> Cell {

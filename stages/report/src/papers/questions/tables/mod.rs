@@ -49,6 +49,6 @@ fn mean(sum: Option<u64>, number: u64) -> Cell {
 }
 
 /// Returns the cells with the run's grades as the source of their numbers.
-fn with_source(player: &MeasuredRun, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
-    cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&player.label]) } else { cell }).collect()
+fn with_source(run: &MeasuredRun, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+    cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&run.label]) } else { cell }).collect()
 }

@@ -10,13 +10,13 @@ use crate::papers::questions::measured::Measurements;
 pub(crate) fn tasks(measured: &Measurements) -> Table {
     let mut columns = vec![Column::text("Task").naming_rows(), Column::text("Category")];
     columns.extend(["Items", "Positions", "Chance (%)"].map(Column::number));
-    columns.extend(measured.players.iter().map(|player| Column::number(&player.name)));
+    columns.extend(measured.runs.iter().map(|run| Column::number(&run.name)));
     let groups = measured.items.iter().map(|(label, count)| {
         let mut cells = vec![Cell::text(&count.task), Cell::text(&count.category)];
         cells.extend([Cell::count(count.items), Cell::count(count.positions), Cell::percent(count.chance)]);
-        cells.extend(measured.players.iter().flat_map(|player| {
-            let tally = player.task(&count.task).filter(|_| player.label == *label);
-            with_source(player, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
+        cells.extend(measured.runs.iter().flat_map(|run| {
+            let tally = run.task(&count.task).filter(|_| run.label == *label);
+            with_source(run, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
         }));
         vec![Row::ours(cells)]
     });

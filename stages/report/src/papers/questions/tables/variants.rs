@@ -1,10 +1,10 @@
 //! The effect of one change of the settings of runs: context and examples, or reasoning.
 
-use cwm_answers::Run;
+use cwm_answers::PlayerSettings;
 use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
 
 use super::{accuracy, points, with_source};
-use crate::papers::printed::is_named;
+use crate::papers::fact_fields::is_named;
 use crate::papers::questions::facts::{Facts, GAIN, OVERALL, VARIANTS};
 use crate::papers::questions::id;
 use crate::papers::questions::measured::{MeasuredRun, Measurements};
@@ -23,14 +23,14 @@ const PROMPT_VARIANTS: [((&str, u64), &str); 6] = [
 pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
     // Runs that differ in nothing but context and examples.
     let mut kinds: Vec<Vec<&MeasuredRun>> = Vec::new();
-    for player in &measured.players {
-        match kinds.iter_mut().find(|kind| is_like(kind[0], player)) {
-            Some(kind) => kind.push(player),
-            None => kinds.push(vec![player]),
+    for run in &measured.runs {
+        match kinds.iter_mut().find(|kind| is_like(kind[0], run)) {
+            Some(kind) => kind.push(run),
+            None => kinds.push(vec![run]),
         }
     }
     kinds.retain(|kind| kind.len() > 1);
-    let find = |kind: &[&'_ MeasuredRun], way: (&str, u64)| kind.iter().position(|player| player.variant() == way);
+    let find = |kind: &[&'_ MeasuredRun], way: (&str, u64)| kind.iter().position(|run| run.variant() == way);
     let is_used = |(place, (way, _)): &(usize, &((&str, u64), &str))| {
         *place < VARIANTS.len() || kinds.iter().any(|kind| find(kind, *way).is_some())
     };
@@ -47,14 +47,12 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
         compared.extend(run.copied());
         let facts = run.map_or(vec![None; ways.len()], |run| printed(run));
         let base = find(kind, PROMPT_VARIANTS[0].0).map(|at| kind[at]);
-        let players: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
-        let mut numbers: Vec<_> =
-            players.iter().zip(facts).map(|(player, fact)| beside(accuracy_of(*player), fact)).collect();
-        numbers.extend(players.iter().skip(1).map(|player| {
-            let difference =
-                base.zip(*player).and_then(|(base, player)| Some((player, measured.pair(player, base)?.1)));
+        let runs: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
+        let mut numbers: Vec<_> = runs.iter().zip(facts).map(|(run, fact)| beside(accuracy_of(*run), fact)).collect();
+        numbers.extend(runs.iter().skip(1).map(|run| {
+            let difference = base.zip(*run).and_then(|(base, run)| Some((run, measured.pair(run, base)?.1)));
             PaperComparison::without_paper(
-                difference.map_or(Cell::none(), |(player, points_of)| of_one(player, points(points_of))),
+                difference.map_or(Cell::none(), |(run, points_of)| of_one(run, points(points_of))),
             )
         }));
         comparison_rows(&[Cell::text(&name)], Some("this run"), &numbers)
@@ -88,16 +86,16 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
 }
 
 fn is_like(one: &MeasuredRun, other: &MeasuredRun) -> bool {
-    let asked = |player: &MeasuredRun| Run { context: None, examples: None, ..player.run.clone() };
+    let asked = |run: &MeasuredRun| PlayerSettings { context: None, examples: None, ..run.settings.clone() };
     one.label == other.label && asked(one) == asked(other)
 }
 
-fn accuracy_of(player: Option<&MeasuredRun>) -> Cell {
-    player.map_or(Cell::none(), |player| of_one(player, accuracy(&player.overall)))
+fn accuracy_of(run: Option<&MeasuredRun>) -> Cell {
+    run.map_or(Cell::none(), |run| of_one(run, accuracy(&run.overall)))
 }
 
-fn of_one(player: &MeasuredRun, cell: Cell) -> Cell {
-    with_source(player, [cell]).remove(0)
+fn of_one(run: &MeasuredRun, cell: Cell) -> Cell {
+    with_source(run, [cell]).remove(0)
 }
 
 fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
@@ -106,22 +104,22 @@ fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f>
 
 /// Pairs with and without reasoning.
 pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
-    let players = &measured.players;
-    let without = players.iter().filter(|player| player.reasoning() == "none");
+    let runs = &measured.runs;
+    let without = runs.iter().filter(|run| run.reasoning() == "none");
     let pairs = without.flat_map(|plain| {
         let is_pair = move |other: &&MeasuredRun| {
-            let is_like = other.run.name == plain.run.name && other.given() == plain.given();
+            let is_like = other.settings.name == plain.settings.name && other.given() == plain.given();
             is_like && other.variant() == plain.variant() && other.reasoning() != "none"
         };
-        players.iter().filter(is_pair).filter_map(move |other| Some((plain, other, measured.pair(other, plain)?.1)))
+        runs.iter().filter(is_pair).filter_map(move |other| Some((plain, other, measured.pair(other, plain)?.1)))
     });
     let pairs: Vec<_> = pairs.collect();
     let rows = pairs.iter().map(|(plain, other, gain)| {
-        let fact = |player: &MeasuredRun| {
-            let name = player.paper_name().filter(|_| measured.is_published(player, None))?;
+        let fact = |run: &MeasuredRun| {
+            let name = run.paper_name().filter(|_| measured.is_published(run, None))?;
             facts.get(&name, OVERALL)
         };
-        let [without, with] = [plain, other].map(|player| beside(accuracy_of(Some(player)), fact(player)));
+        let [without, with] = [plain, other].map(|run| beside(accuracy_of(Some(run)), fact(run)));
         let numbers = [without, with, PaperComparison::without_paper(of_one(other, points(*gain)))];
         comparison_rows(&[Cell::text(&plain.name), Cell::text(other.reasoning())], Some("this run"), &numbers)
     });

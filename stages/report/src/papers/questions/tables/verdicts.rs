@@ -31,12 +31,12 @@ pub(crate) fn verdicts(measured: &Measurements) -> Table {
     let mut columns = vec![Column::text("Run").naming_rows(), Column::number("Items")];
     columns.extend(VERDICTS.map(|(name, ..)| Column::number(name).under("Verdicts (%)").with_over_key("verdict")));
     columns.extend(FAULTS.map(|(name, _)| Column::number(name).under("Wrong moves").with_over_key("wrong_move")));
-    let row = |player: &MeasuredRun| {
-        let tally = &player.overall;
+    let row = |run: &MeasuredRun| {
+        let tally = &run.overall;
         let shares = VERDICTS.iter().map(|(.., count)| share(count(tally), tally.items));
         let faults = FAULTS.iter().map(|(_, count)| Cell::count(count(tally)));
-        let mut cells = vec![Cell::text(&player.name), Cell::count(tally.items)];
-        cells.extend(with_source(player, shares.chain(faults)));
+        let mut cells = vec![Cell::text(&run.name), Cell::count(tally.items)];
+        cells.extend(with_source(run, shares.chain(faults)));
         vec![Row::ours(cells)]
     };
     Table {
@@ -47,7 +47,7 @@ pub(crate) fn verdicts(measured: &Measurements) -> Table {
                   is. Beside them how many answers in place of one move are illegal, legal but not the key, no move, or `none`."
             .into(),
         columns,
-        groups: measured.players.iter().map(row).collect(),
+        groups: measured.runs.iter().map(row).collect(),
         noun: "runs",
         ..Table::default()
     }
@@ -58,18 +58,18 @@ pub(crate) fn sound(measured: &Measurements) -> Table {
     let headings = ["Items", "Correct (%)", "Sound (%)", "Format cost", "Key cost", "Unread"];
     let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Category").naming_rows()];
     columns.extend(headings.map(Column::number));
-    let row = |player: &MeasuredRun, category: Option<&str>| {
-        let tally = player.tally(category)?;
-        let mut cells = vec![Cell::text(&player.name), Cell::text(category.unwrap_or("all")), Cell::count(tally.items)];
+    let row = |run: &MeasuredRun, category: Option<&str>| {
+        let tally = run.tally(category)?;
+        let mut cells = vec![Cell::text(&run.name), Cell::text(category.unwrap_or("all")), Cell::count(tally.items)];
         let counts = [tally.format_cost, tally.key_cost, tally.unread].map(Cell::count);
         let shares = [accuracy(tally), share(tally.sound, tally.items)];
-        cells.extend(with_source(player, shares.into_iter().chain(counts)));
+        cells.extend(with_source(run, shares.into_iter().chain(counts)));
         Some(vec![Row::ours(cells)])
     };
     let categories = measured.categories();
-    let groups = measured.players.iter().flat_map(|player| {
+    let groups = measured.runs.iter().flat_map(|run| {
         let all = std::iter::once(None).chain(categories.iter().map(|category| Some(category.as_str())));
-        all.filter_map(|category| row(player, category)).collect::<Vec<_>>()
+        all.filter_map(|category| row(run, category)).collect::<Vec<_>>()
     });
     Table {
         id: id("sound"),

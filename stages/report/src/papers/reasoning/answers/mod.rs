@@ -1,8 +1,8 @@
 //! Answers to look at: of each run and task a few, with the claims of their thinking marked, as many as the page has room for.
 //!
-//! `drawn` draws one. Models' responses are text of the page, never its markup.
+//! `answer_view` draws one. Models' responses are text of the page, never its markup.
 
-mod drawn;
+mod answer_view;
 mod marked;
 
 use askama::Template;
@@ -13,7 +13,7 @@ use cwm_reasoning::CATEGORY;
 use crate::papers::board::{Drawings, drawings};
 use crate::papers::reasoning::measured::is_lenient;
 use crate::papers::shown_answers::{PickedAnswers, pick};
-use drawn::draw;
+use answer_view::draw;
 
 /// The style of boards, and of what stands around them.
 const STYLE: &str = concat!(include_str!("../../board.css"), include_str!("answers.css"));

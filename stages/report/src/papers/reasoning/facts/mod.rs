@@ -6,7 +6,7 @@
 use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
 
 use super::measured::Phase;
-use crate::papers::printed::{fields, is_named};
+use crate::papers::fact_fields::{fields, is_named};
 
 const FACTS: &str = include_str!("reasoning.csv");
 

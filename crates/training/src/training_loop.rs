@@ -15,9 +15,9 @@ use crate::prefetch::with_batches;
 use crate::schedule::Schedule;
 use crate::throughput::{Overhead, Throughput};
 use crate::trainer::Trainer;
-use crate::{BestWeights, Examples, Metrics, State, Task, Validation};
+use crate::{BestWeights, Examples, Metrics, Objective, State, Validation};
 
-/// Settings of a training, beside its task and its data.
+/// Settings of a training, beside its objective and its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Batches to draw in all.
@@ -45,7 +45,7 @@ pub struct Settings {
 }
 
 /// A training in progress: what is trained and what it writes as it goes.
-pub struct Run<'a, T: Task> {
+pub struct TrainingLoop<'a, T: Objective> {
     context: &'a Context,
     settings: Settings,
     trainer: Trainer<'a, T>,
@@ -68,7 +68,7 @@ pub struct TrainingResult<M> {
     pub validation: Option<M>,
 }
 
-impl<'a, T: Task> Run<'a, T> {
+impl<'a, T: Objective> TrainingLoop<'a, T> {
     /// Starts or resumes at `state`, to which that `prefix` of the curves belongs. `sampler` draws the examples.
     /// Passes run on `device`, and on `workers` where that is the CPU.
     ///
@@ -77,7 +77,7 @@ impl<'a, T: Task> Run<'a, T> {
     /// curves cannot be opened.
     pub fn begin(
         context: &'a Context,
-        task: &'a T,
+        objective: &'a T,
         settings: Settings,
         sampler: Sampler,
         validation: Option<Box<dyn Validation<T::Metrics> + 'a>>,
@@ -92,10 +92,10 @@ impl<'a, T: Task> Run<'a, T> {
             ));
         }
         let options = PassOptions { workers, precision, dropout_seed };
-        Ok(Run {
+        Ok(TrainingLoop {
             context,
             settings,
-            trainer: Trainer::new(task, options, schedule, clip, state, device),
+            trainer: Trainer::new(objective, options, schedule, clip, state, device),
             device,
             validation,
             curves: Curves::open(&checkpoints::curves_path(context.checkpoint_dir()), &prefix)?,
@@ -264,11 +264,11 @@ impl<'a, T: Task> Run<'a, T> {
     }
 
     fn write_checkpoint(&mut self) -> Result<(), Failure> {
-        let Run { context, trainer, curves, throughput, .. } = self;
+        let TrainingLoop { context, trainer, curves, throughput, .. } = self;
         throughput.during(Overhead::Checkpoint, || {
             let prefix = curves.sync()?;
-            let task = trainer.task;
-            checkpoints::save(context.checkpoint_dir(), task, trainer.synced_state(), &prefix)
+            let objective = trainer.objective;
+            checkpoints::save(context.checkpoint_dir(), objective, trainer.synced_state(), &prefix)
         })?;
         self.last_checkpoint = Instant::now();
         Ok(())

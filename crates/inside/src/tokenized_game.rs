@@ -4,11 +4,11 @@ use cwm_contract::Failure;
 use cwm_encoding::{PlainMove, START};
 use cwm_policy::inputs::words::{Phase, Words};
 
-use crate::Task;
+use crate::ModelTask;
 
 /// A game as the tokens that a model reads, with what each of them means; the lists have one entry a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct TokenizedGame {
     /// Tokens, the one that begins a game first.
     pub tokens: Vec<u16>,
     /// The phase of each token; `None` throughout for a state model, which reads whole moves.
@@ -32,25 +32,25 @@ pub fn dropped(input: &str, too_long: u64, other_rules: u64) -> Option<String> {
     })
 }
 
-impl Reading {
-    /// The reading of a game of a dataset, given as its move tokens.
+impl TokenizedGame {
+    /// A game of a dataset as a model reads it, given as its move tokens.
     ///
     /// # Errors
     /// The tokens are no moves behind a START token; in words, to be put behind the game's name.
-    pub fn of(task: Task, game: &[u16]) -> Result<Self, String> {
+    pub fn of(task: ModelTask, game: &[u16]) -> Result<Self, String> {
         match task {
-            Task::State => Ok(Reading {
+            ModelTask::State => Ok(TokenizedGame {
                 tokens: game.to_vec(),
                 phases: vec![None; game.len()],
                 after: (0..game.len() as u32).collect(),
                 before: (0..game.len() as u32).map(|ply| ply.saturating_sub(1)).collect(),
             }),
-            Task::Moves => {
+            ModelTask::Moves => {
                 let moves = game.strip_prefix(&[START]).ok_or("it does not begin with the START token")?;
                 let plain =
                     |token: &u16| PlainMove::from_token(*token).ok_or_else(|| format!("token {token} is not a move"));
                 let words = Words::of(moves.iter().map(plain).collect::<Result<Vec<_>, _>>()?);
-                Ok(Reading {
+                Ok(TokenizedGame {
                     tokens: words.ids,
                     phases: words.phases.into_iter().map(Some).collect(),
                     after: words.after,
@@ -87,18 +87,18 @@ mod tests {
     fn a_state_model_reads_plies_and_a_move_model_reads_words() {
         // e2e4, d7d5.
         let game = [START, (12 * 64 + 28) * 5, (51 * 64 + 35) * 5];
-        let state = Reading::of(Task::State, &game).unwrap();
+        let state = TokenizedGame::of(ModelTask::State, &game).unwrap();
         assert_eq!(
             (&state.tokens[..], &state.after[..], &state.before[..]),
             (&game[..], &[0, 1, 2][..], &[0, 0, 1][..])
         );
-        let mut words = Reading::of(Task::Moves, &game).unwrap();
+        let mut words = TokenizedGame::of(ModelTask::Moves, &game).unwrap();
         assert_eq!(words.tokens, [1, 16, 32, 55, 39]);
         assert_eq!(words.after, [0, 0, 1, 1, 2]);
         assert_eq!(words.before, [0, 0, 0, 1, 1]);
         words.truncate(2);
         assert_eq!((words.len(), words.phases[1]), (2, Some(Phase::WhiteOrigin)));
-        assert_eq!(Reading::of(Task::Moves, &[3]).unwrap_err(), "it does not begin with the START token");
-        assert_eq!(Reading::of(Task::Moves, &[START, START]).unwrap_err(), "token 20480 is not a move");
+        assert_eq!(TokenizedGame::of(ModelTask::Moves, &[3]).unwrap_err(), "it does not begin with the START token");
+        assert_eq!(TokenizedGame::of(ModelTask::Moves, &[START, START]).unwrap_err(), "token 20480 is not a move");
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::cause::{Cause, differences};
 use crate::lock_updates::external_sources;
-use crate::lookup::{RunInputs, input_origins};
+use crate::lookup::{RunContext, input_origins};
 use crate::status::CacheStatus;
 use cwm_action::source_key;
 use cwm_core::{Components, Key, Result};
@@ -22,21 +22,21 @@ pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
 /// # Errors
 /// The store cannot be read.
 pub fn rerun_causes(
-    inputs: RunInputs<'_>,
+    context: RunContext<'_>,
     index: usize,
     components: &Components,
     key: Option<&Key>,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>> {
-    let store = inputs.store;
-    let label = &inputs.cell(index).label;
-    let (previous, line) = (inputs.previous_record(label)?, inputs.locked.get(label));
+    let store = context.store;
+    let label = &context.cell(index).label;
+    let (previous, line) = (context.previous_record(label)?, context.lock_file.get(label));
     let lost = line.filter(|_| previous.is_none()).map(|line| &line.key);
     let unfinished = key.map_or(Ok(None), |key| unfinished_attempt(store, key))?;
     let open = components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let mut causes = match (previous, line) {
         _ if key.or(lost).is_some_and(|key| store.has_damaged_record(key)) => vec![Cause::RecordDamaged],
-        (Some(previous), _) => changes(inputs, index, &previous, components, record),
+        (Some(previous), _) => changes(context, index, &previous, components, record),
         (None, Some(line)) => vec![Cause::RecordMissing { same: key.map(|key| line.key == *key) }],
         // A failed attempt is no first run.
         (None, None) if unfinished.is_some() => Vec::new(),
@@ -51,11 +51,11 @@ pub fn rerun_causes(
 ///
 /// # Errors
 /// An external file or a secret cannot be read, or the store.
-pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>> {
+pub fn known_causes(context: RunContext<'_>, index: usize, cache_status: &CacheStatus) -> Result<Vec<Cause>> {
     let record = |source: usize| cache_status.record(source);
-    let components = inputs.resolve(index, record)?.components;
-    let mut causes = rerun_causes(inputs, index, &components, None, &record)?;
-    let origins = input_origins(inputs.cell(index));
+    let components = context.resolve(index, record)?.components;
+    let mut causes = rerun_causes(context, index, &components, None, &record)?;
+    let origins = input_origins(context.cell(index));
     causes.retain_mut(|cause| {
         let Cause::Input { name, label, old, new, .. } = cause else { return true };
         match origins.get(&(name.as_str(), label.clone())) {
@@ -72,7 +72,7 @@ pub fn known_causes(inputs: RunInputs<'_>, index: usize, cache_status: &CacheSta
 
 /// Returns the attempt at `key` that left its log and no record, if there is one. It runs now, or it failed or was stopped.
 fn unfinished_attempt(store: &Store, key: &Key) -> Result<Option<Cause>> {
-    let log = store.work(key).log();
+    let log = store.work_folder(key).log();
     let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
     if let Some(owner) = store.lock_owner(key)? {
         return Ok(Some(Cause::Running { owner: owner.to_string() }));
@@ -82,13 +82,13 @@ fn unfinished_attempt(store: &Store, key: &Key) -> Result<Option<Cause>> {
 
 /// Returns the differences between the result `old` of a cell and these components of it.
 pub fn changes(
-    inputs: RunInputs<'_>,
+    context: RunContext<'_>,
     index: usize,
     old: &ActionRecord,
     new: &Components,
     record: RecordOf<'_>,
 ) -> Vec<Cause> {
-    let (plan, cell) = (inputs.plan, inputs.cell(index));
+    let (plan, cell) = (context.plan, context.cell(index));
     // An unpinned download has its checksum since it was fetched.
     let pinned = source_key::with_checksums(&old.components, &old.fetched);
     let mut causes = differences_of(plan, index, pinned.as_ref().unwrap_or(&old.components), new);
@@ -106,7 +106,7 @@ pub fn changes(
                 // A checksum in the pipeline has priority over a pin.
                 for source in external_sources(cell).iter().filter(|source| source.sha256.is_none()) {
                     let Origin::Url(fetch) = &source.from else { continue };
-                    let Some(pin) = inputs.pins.get(fetch) else { continue };
+                    let Some(pin) = context.pins.get(fetch) else { continue };
                     *pinned = true;
                     *repinned |= old.fetched.iter().any(|one| one.fetch == *fetch && one.sha256 != pin.sha256);
                 }

@@ -12,7 +12,7 @@ use cwm_core::{Diagnostic, Problems, Registry, escape_controls, list_names, sugg
 pub struct Kind {
     /// The stage; none for a command.
     pub stage: Option<&'static dyn Stage>,
-    pub inputs: Vec<Slot>,
+    pub inputs: Vec<StageInput>,
     /// Its outputs, each with the optional input without which it has none.
     pub outputs: Vec<(OutputPlan, Option<&'static str>)>,
     pub parameters: Vec<ParameterSpec>,
@@ -20,7 +20,7 @@ pub struct Kind {
 
 /// An input of a kind of stage.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub struct StageInput {
     pub name: String,
     /// The format of its artifacts.
     pub format: Format,
@@ -28,10 +28,10 @@ pub struct Slot {
     pub count: Option<Count>,
 }
 
-impl Slot {
+impl StageInput {
     /// Returns an input of a command, which takes any format.
-    pub fn any(name: &str) -> Slot {
-        Slot { name: name.to_owned(), format: Format::ANY, count: None }
+    pub fn any(name: &str) -> StageInput {
+        StageInput { name: name.to_owned(), format: Format::ANY, count: None }
     }
 }
 
@@ -41,7 +41,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Opti
     if word.text == COMMAND {
         let names = stage.from.iter().map(|from| from.name.as_ref().map_or("in", |name| name.text.as_str()));
         let outputs = command::outputs(stage.outputs.as_ref(), problems).into_iter();
-        let (inputs, outputs) = (names.map(Slot::any).collect(), outputs.map(|output| (output, None)).collect());
+        let (inputs, outputs) = (names.map(StageInput::any).collect(), outputs.map(|output| (output, None)).collect());
         return Some(Kind { stage: None, inputs, outputs, parameters: Vec::new() });
     }
     let Some(found) = registry.get(&word.text) else {
@@ -56,11 +56,11 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Opti
         problems.push(problem);
         return None;
     };
-    let slot = |input: Input| Slot { name: input.name.to_owned(), format: input.format, count: Some(input.count) };
+    let input = |Input { name, format, count, .. }| StageInput { name: name.to_owned(), format, count: Some(count) };
     let output = |Output { name, format, shape, when, .. }| (OutputPlan { name: name.to_owned(), format, shape }, when);
     Some(Kind {
         stage: Some(found),
-        inputs: found.inputs().into_iter().map(slot).collect(),
+        inputs: found.inputs().into_iter().map(input).collect(),
         outputs: found.outputs().into_iter().map(output).collect(),
         parameters: found.parameters(),
     })
@@ -69,13 +69,13 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &Problems) -> Opti
 impl Planner<'_> {
     /// Returns the output that `input` takes of the stage that a reference names. None if there is none, or it does not fit, or
     /// several may be meant, which is reported.
-    pub fn output(&self, reference: &Reference, input: &Slot) -> Option<&OutputPlan> {
+    pub fn output(&self, reference: &Reference, input: &StageInput) -> Option<&OutputPlan> {
         let stage = &self.stages[reference.stage];
         let outputs = stage.outputs.as_ref()?;
-        let is_unknown = |port: &String| outputs.iter().all(|output| output.name != *port);
+        let is_unknown = |output_name: &String| outputs.iter().all(|output| output.name != *output_name);
         // On a command line, `games=played.pgn` may mean the file as well as the output of the stage `played`.
-        let may_be_file = |port: &String| is_unknown(port) || reference.place.is_set();
-        let is_file = reference.port.as_ref().is_some_and(may_be_file);
+        let may_be_file = |output_name: &String| is_unknown(output_name) || reference.place.is_set();
+        let is_file = reference.output_name.as_ref().is_some_and(may_be_file);
         let file = is_file.then(|| self.file_without_slash(&reference.text, reference.place)).flatten();
         let found = output(reference, &stage.spec.name.text, outputs, input);
         self.problems.ok(file.map_or(found, Err))
@@ -86,11 +86,11 @@ fn output<'o>(
     reference: &Reference,
     stage: &str,
     outputs: &'o [OutputPlan],
-    input: &Slot,
+    input: &StageInput,
 ) -> Result<&'o OutputPlan, Diagnostic> {
     let has = |name: &str| outputs.iter().any(|output| output.name == name);
-    let port = reference.port.as_deref().or(Some(&input.name[..]).filter(|name| has(name)));
-    let found = find_output(stage, outputs, port, &input.format).map_err(|problem| {
+    let output_name = reference.output_name.as_deref().or(Some(&input.name[..]).filter(|name| has(name)));
+    let found = find_output(stage, outputs, output_name, &input.format).map_err(|problem| {
         Diagnostic { place: Some(reference.place), ..problem }.label(format!("for the input `{}`", input.name))
     })?;
     if found.format.fits(&input.format) {
@@ -119,20 +119,20 @@ fn all_of(stage: &str, outputs: &[OutputPlan]) -> String {
     }
 }
 
-/// Returns the output called `port`; without a name the only one of `format`, or that fits it.
+/// Returns the output called `output_name`; without a name the only one of `format`, or that fits it.
 ///
 /// # Errors
 /// There is none, or there are several. The problem has no place.
 pub fn find_output<'o>(
     stage: &str,
     outputs: &'o [OutputPlan],
-    port: Option<&str>,
+    output_name: Option<&str>,
     format: &Format,
 ) -> Result<&'o OutputPlan, Diagnostic> {
-    if let Some(port) = port {
+    if let Some(output_name) = output_name {
         let problem =
-            || Diagnostic::without_place(format!("stage `{stage}` has no output `{}`", escape_controls(port)));
-        let named = outputs.iter().find(|output| output.name == port);
+            || Diagnostic::without_place(format!("stage `{stage}` has no output `{}`", escape_controls(output_name)));
+        let named = outputs.iter().find(|output| output.name == output_name);
         return named.ok_or_else(|| problem().hint(all_of(stage, outputs)));
     }
     let is_exact = |output: &&OutputPlan| *format != Format::ANY && output.format == *format;

@@ -1,4 +1,4 @@
-//! Parses `cwm.toml` into a [`Site`].
+//! Parses `cwm.toml` into a [`ProjectConfig`].
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -9,9 +9,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::slurm::{JobStore, Slurm, time_of};
-use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
-use cwm_core::{Diagnostic, Diagnostics, NAME_RULE, Place, Source, Sources, is_name, read_regular_file, suggest};
+use super::slurm::{JobStore, SlurmConfig, time_of};
+use super::{ExecutorKind, ProjectConfig, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE, is_secret};
+use cwm_core::{
+    Diagnostic, Diagnostics, NAME_RULE, Place, SourceText, SourceTexts, is_name, read_regular_file, suggest,
+};
 
 const REMOTE_KEYS: [&str; 3] = ["url", "read_only", "timeout"];
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -20,29 +22,29 @@ const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from
 /// The file as serde reads it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SiteFile {
+struct ConfigFile {
     store: Option<Spanned<String>>,
     #[serde(default)]
     executor: ExecutorKind,
     #[serde(default)]
     remotes: BTreeMap<Spanned<String>, Spanned<RemoteTable>>,
     #[serde(default)]
-    slurm: Slurm,
+    slurm: SlurmConfig,
 }
 
 /// The keys of a remote, some of which depend on its kind.
 type RemoteTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-impl Site {
-    /// Reads the site's file beside `pipeline`; without one, nothing.
+impl ProjectConfig {
+    /// Reads the file beside `pipeline`; without one, nothing.
     ///
     /// # Errors
     /// It cannot be read; or everything that is wrong with it, in the order of the text.
-    pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
-        let path = &Site::path_for(pipeline);
+    pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<ProjectConfig, Diagnostics> {
+        let path = &ProjectConfig::path_for(pipeline);
         let text =
             text_of(path).map_err(|message| Diagnostics::of(Diagnostic::without_place(message), sources_of(path)))?;
-        site(&text, path, kinds)
+        config(&text, path, kinds)
     }
 }
 
@@ -62,9 +64,9 @@ pub fn text_of(path: &Path) -> Result<String, String> {
 ///
 /// # Errors
 /// The first problem of the file as a whole, else all problems of its remotes.
-pub fn site(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
+pub fn config(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<ProjectConfig, Diagnostics> {
     let wrong = |error: toml::de::Error| Diagnostics::of(problem(text, &error), sources_of(path));
-    let file: SiteFile = toml::from_str(text).map_err(wrong)?;
+    let file: ConfigFile = toml::from_str(text).map_err(wrong)?;
     let mut problems = Diagnostics::new(sources_of(path));
     let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
         problems.push(Diagnostic::at(Place::in_text(0, text, span), message).maybe_hint(hint));
@@ -84,12 +86,12 @@ pub fn site(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Di
     let remotes = remotes.into_iter().filter_map(|(name, table)| remote(name, table, &folder, kinds, &mut report));
     let remotes = remotes.collect();
     let store = file.store.map(|store| folder.join(store.into_inner()));
-    problems.into_result(Site { store, executor: file.executor, remotes, slurm: file.slurm })
+    problems.into_result(ProjectConfig { store, executor: file.executor, remotes, slurm: file.slurm })
 }
 
 /// Returns the file without its text, so that problems show places and no excerpts: a line may hold a credential.
-fn sources_of(path: &Path) -> Sources {
-    Sources::new(vec![Source { name: path.display().to_string(), text: String::new() }])
+fn sources_of(path: &Path) -> SourceTexts {
+    SourceTexts::new(vec![SourceText { name: path.display().to_string(), text: String::new() }])
 }
 
 /// Describes an error of serde or TOML without the value, which may be a credential.

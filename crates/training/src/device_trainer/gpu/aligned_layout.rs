@@ -7,12 +7,12 @@ use cwm_models::parameters::Layout;
 
 /// The place of each parameter in an array.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct AlignedLayout {
     ranges: Vec<Range<usize>>,
     total: usize,
 }
 
-impl Places {
+impl AlignedLayout {
     /// Places that begin at multiples of `alignment`.
     pub fn new(layout: &Layout, alignment: usize) -> Self {
         let mut total = 0;
@@ -23,7 +23,7 @@ impl Places {
             range
         };
         let ranges = (0..layout.parameters().len()).map(place).collect();
-        Places { ranges, total }
+        AlignedLayout { ranges, total }
     }
 
     /// Length of an array.
@@ -37,7 +37,7 @@ impl Places {
     }
 
     /// An array of these values, which are in declaration order without gaps.
-    pub fn spread(&self, values: &[f32]) -> Vec<f32> {
+    pub fn scatter(&self, values: &[f32]) -> Vec<f32> {
         let (mut array, mut values) = (vec![0.0; self.total], values);
         for range in &self.ranges {
             let (of_this, rest) = values.split_at(range.len());

@@ -1,21 +1,21 @@
-//! The random numbers of one game.
+//! The random number generator of one game.
 
 use cwm_random::Random;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The stream of one game: ChaCha with eight rounds, keyed by the seed and what the stream is for, numbered by the
-/// game. A game is therefore the same whichever thread plays it.
-pub struct GameStream(ChaCha8Rng);
+/// The random number generator of one game: ChaCha with eight rounds, keyed by the seed and what the numbers are for,
+/// whose stream is numbered by the game. A game is therefore the same whichever thread plays it.
+pub struct StreamRng(ChaCha8Rng);
 
-impl GameStream {
-    /// The stream of game number `game` in a run of `purpose` with `seed`, an integer in canonical decimal digits.
+impl StreamRng {
+    /// The generator of game number `game` in a run of `purpose` with `seed`, an integer in canonical decimal digits.
     pub fn new(purpose: &str, seed: &str, game: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cwm-play 1 one random stream for each game");
         hasher.update(purpose.as_bytes()).update(b"\0").update(seed.as_bytes());
         let mut generator = ChaCha8Rng::from_seed(*hasher.finalize().as_bytes());
         generator.set_stream(game);
-        GameStream(generator)
+        StreamRng(generator)
     }
 
     /// A number from 0 up to but not including 1, of 53 bits.
@@ -24,7 +24,7 @@ impl GameStream {
     }
 }
 
-impl Random for GameStream {
+impl Random for StreamRng {
     fn next(&mut self) -> u32 {
         self.0.next_u32()
     }
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_stream_depends_on_purpose_seed_and_game() {
-        let first = |purpose, seed, game| GameStream::new(purpose, seed, game).next();
+        let first = |purpose, seed, game| StreamRng::new(purpose, seed, game).next();
         let base = first("engine", "0", 0);
         assert_eq!(base, first("engine", "0", 0));
         for other in
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn every_number_below_a_bound_is_drawn_about_equally_often() {
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let mut counts = [0u32; 7];
         for _ in 0..70_000 {
             counts[stream.below(7) as usize] += 1;
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn uniform_numbers_are_below_one_and_a_half_on_average() {
-        let mut stream = GameStream::new("test", "0", 0);
+        let mut stream = StreamRng::new("test", "0", 0);
         let numbers: Vec<f64> = (0..10_000).map(|_| stream.uniform()).collect();
         assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
         assert!((numbers.iter().sum::<f64>() / 10_000.0 - 0.5).abs() < 0.02);

@@ -12,7 +12,7 @@ use cwm_core::parse_setting_duration;
 /// The settings under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Slurm {
+pub struct SlurmConfig {
     /// `--partition`.
     #[serde(deserialize_with = "word")]
     pub partition: Option<String>,
@@ -31,7 +31,8 @@ pub struct Slurm {
     /// Lines of shell that a job begins with, such as `module load cuda`.
     pub setup: Vec<String>,
     /// Stages that are done where `cwm run` runs: a download, where nodes have no network.
-    pub here: Vec<String>,
+    #[serde(rename = "here")]
+    pub local_stages: Vec<String>,
     /// Cores of a stage that takes whatever there is (`cpu: all`).
     pub cpus: Option<NonZeroU32>,
     /// The most jobs in the queue at a time; of an array, each task counts.

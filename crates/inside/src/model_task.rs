@@ -5,19 +5,19 @@ use cwm_sequences::Vocabulary;
 
 /// The task that a model was trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum ModelTask {
     /// Words of moves, of which it predicts the next (`learn` on sequences of the form `words`): 72 in, 72 out.
     Moves,
     /// Moves, after each of which it predicts the board as 75 labels (`train`).
     State,
 }
 
-impl Task {
+impl ModelTask {
     /// `moves` or `state`, as findings have it.
     pub fn name(self) -> &'static str {
         match self {
-            Task::Moves => "moves",
-            Task::State => "state",
+            ModelTask::Moves => "moves",
+            ModelTask::State => "state",
         }
     }
 }
@@ -45,9 +45,9 @@ impl WeightsSource {
 }
 
 /// The task of a model, and its numbers of inputs and outputs; or what is wrong.
-pub(crate) fn sizes(description: &Description) -> Result<(Task, usize, usize), String> {
+pub(crate) fn sizes(description: &Description) -> Result<(ModelTask, usize, usize), String> {
     let Some(vocabulary) = description.training.get("vocabulary") else {
-        return Ok((Task::State, cwm_encoding::VOCABULARY, cwm_encoding::LOGITS));
+        return Ok((ModelTask::State, cwm_encoding::VOCABULARY, cwm_encoding::LOGITS));
     };
     let vocabulary: Vocabulary =
         serde_json::from_value(vocabulary.clone()).map_err(|error| format!("its `vocabulary`: {error}"))?;
@@ -57,5 +57,5 @@ pub(crate) fn sizes(description: &Description) -> Result<(Task, usize, usize), S
             vocabulary.form
         ));
     }
-    Ok((Task::Moves, usize::from(vocabulary.inputs), usize::from(vocabulary.targets)))
+    Ok((ModelTask::Moves, usize::from(vocabulary.inputs), usize::from(vocabulary.targets)))
 }

@@ -1,4 +1,4 @@
-//! `cwm.toml`, beside the pipeline file: the settings of a site, which are not those of the pipeline. The store, the remotes,
+//! `cwm.toml`, beside the pipeline file: the settings of a config, which are not those of the pipeline. The store, the remotes,
 //! the executor. Nothing in it enters a key, and it holds no credential.
 //!
 //! It depends on neither plans nor the network.
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use edit::{NewRemote, add_remote, remove_remote};
-pub use slurm::{JobStore, Slurm};
+pub use slurm::{JobStore, SlurmConfig};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub enum ExecutorKind {
 
 /// The settings of `cwm.toml`; without such a file, nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Site {
+pub struct ProjectConfig {
     /// The absolute path of the store.
     pub store: Option<PathBuf>,
     /// The executor.
@@ -39,7 +39,7 @@ pub struct Site {
     /// The remotes, in the order of the file.
     pub remotes: Vec<Remote>,
     /// The settings of jobs of Slurm.
-    pub slurm: Slurm,
+    pub slurm: SlurmConfig,
 }
 
 /// A place in which results are shared. [`RemoteKinds`] define the kind of place that its URL names and the meaning of its
@@ -97,8 +97,8 @@ pub fn is_secret(name: &str) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-impl Site {
-    /// The site's file for the pipeline in `pipeline`.
+impl ProjectConfig {
+    /// The config's file for the pipeline in `pipeline`.
     pub fn path_for(pipeline: &Path) -> PathBuf {
         pipeline.with_file_name("cwm.toml")
     }

@@ -50,25 +50,25 @@ pub fn measures(
             continue;
         }
         let [run, task, of] = ["run", "task", "of"].map(|name| item.metadata.text(name).unwrap_or_default());
-        let opinion = answers.iter().find_map(|answer| answer.ruling.opinion());
+        let scores = answers.iter().find_map(|answer| answer.result.judge_scores());
         asked += 1;
-        failed += u64::from(opinion.is_none());
-        groups.entry((run, task, item.task_type.as_str())).or_default().entry(of).or_default().extend(opinion);
+        failed += u64::from(scores.is_none());
+        groups.entry((run, task, item.task_type.as_str())).or_default().entry(of).or_default().extend(scores);
     }
     if failed > 0 {
         context.note(format!("{failed} of {asked} items have no answer of the judge that can be read"));
     }
     let mut rows = Vec::new();
-    for ((run, task, judge), opinions) in groups {
+    for ((run, task, judge), by_item) in groups {
         context.check_cancelled()?;
         // All runs draw the same items, if they were judged on the same.
         let name = format!("{judge} {task}");
-        let drawn = Task { name, category: String::new(), places: (0..opinions.len()).collect() };
-        let names: Vec<String> = match opinions.values().flatten().next() {
+        let drawn = Task { name, category: String::new(), places: (0..by_item.len()).collect() };
+        let names: Vec<String> = match by_item.values().flatten().next() {
             Some(first) => first.measures().into_iter().map(|(name, _)| name).collect(),
             None => continue,
         };
-        let lists: Vec<Option<Vec<Addend<2>>>> = (0..names.len()).map(|at| Some(addends(&opinions, at))).collect();
+        let lists: Vec<Option<Vec<Addend<2>>>> = (0..names.len()).map(|at| Some(addends(&by_item, at))).collect();
         let resampled = sums(&drawn, &lists, config);
         for ((name, list), resampled) in names.iter().zip(lists.iter().flatten()).zip(resampled.into_iter().flatten()) {
             let found = estimate(list, resampled);
@@ -80,11 +80,11 @@ pub fn measures(
 }
 
 /// The addends of each item to both sums of the measure at this place, by the item's place.
-fn addends(opinions: &BTreeMap<&str, Vec<JudgeScores>>, at: usize) -> Vec<Addend<2>> {
-    let of_item = |opinions: &Vec<JudgeScores>| {
-        let sums = opinions.iter().filter_map(|opinion| Some(opinion.measures().get(at)?.1));
+fn addends(by_item: &BTreeMap<&str, Vec<JudgeScores>>, at: usize) -> Vec<Addend<2>> {
+    let of_item = |scores: &Vec<JudgeScores>| {
+        let sums = scores.iter().filter_map(|scores| Some(scores.measures().get(at)?.1));
         sums.fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
     };
-    let all = opinions.values().map(of_item).enumerate();
+    let all = by_item.values().map(of_item).enumerate();
     all.filter(|(_, [_, of])| *of > 0.0).map(Addend::from).collect()
 }

@@ -1,11 +1,11 @@
-//! Changing a site's file as people would: comments, order and spaces stay.
+//! Changing a config's file as people would: comments, order and spaces stay.
 
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Key, Value};
 
-use super::read::{site, text_of};
-use super::{Remote, RemoteKinds, Site};
+use super::read::{config, text_of};
+use super::{ProjectConfig, Remote, RemoteKinds};
 use cwm_core::{DurableFs, Error};
 
 /// A remote that is to be added.
@@ -21,7 +21,7 @@ pub struct NewRemote<'a> {
     pub options: Vec<(&'a str, &'a str)>,
 }
 
-/// Adds a remote to the site's file, which is made if it is not there. `check` may refuse the remote.
+/// Adds a remote to the config's file, which is made if it is not there. `check` may refuse the remote.
 ///
 /// # Errors
 /// There is one of that name, something about it is wrong, or the file is wrong or cannot be written.
@@ -29,10 +29,10 @@ pub fn add_remote(
     file: &Path,
     kinds: &dyn RemoteKinds,
     new: &NewRemote<'_>,
-    check: impl Fn(&Site, &Remote) -> Result<(), Error>,
+    check: impl Fn(&ProjectConfig, &Remote) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let text = text_of(file).map_err(Error::usage)?;
-    if site(&text, file, kinds)?.remote(new.name).is_some() {
+    if config(&text, file, kinds)?.remote(new.name).is_some() {
         return Err(Error::usage(format!("there is a remote `{}` already", new.name))
             .hint(format!("`cwm remote remove {}` removes it", new.name)));
     }
@@ -43,23 +43,23 @@ pub fn add_remote(
     let gap = if above.is_empty() { "" } else { "\n\n" };
     let text = format!("{above}{gap}{}\n", lines.join("\n"));
     // The file was right before, so each problem is one of the arguments.
-    let site = site(&text, file, kinds).map_err(|problems| {
+    let config = config(&text, file, kinds).map_err(|problems| {
         let first = problems.iter().next().map(|problem| (problem.message.clone(), problem.hint.clone()));
         let (message, hint) = first.unwrap_or_default();
         let error = Error::usage(format!("cannot add the remote `{}`: {message}", new.name));
         hint.into_iter().fold(error, Error::hint)
     })?;
-    site.remote(new.name).map_or(Ok(()), |remote| check(&site, remote))?;
+    config.remote(new.name).map_or(Ok(()), |remote| check(&config, remote))?;
     DurableFs::default().replace(file, text.as_bytes(), true).map_err(Error::outside_store)
 }
 
-/// Removes a remote from the site's file.
+/// Removes a remote from the config's file.
 ///
 /// # Errors
 /// There is none of that name, or the file is wrong or cannot be written.
 pub fn remove_remote(file: &Path, kinds: &dyn RemoteKinds, name: &str) -> Result<(), Error> {
     let text = text_of(file).map_err(Error::usage)?;
-    site(&text, file, kinds)?;
+    config(&text, file, kinds)?;
     // It has just been read: what is wrong now is a mistake of ours.
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;

@@ -1,4 +1,4 @@
-//! The traits that connect the loop to what it trains: a task, its examples, a validation.
+//! The traits that connect the loop to what it trains: an objective, its examples, a validation.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// A training objective: the parameters, and the loss of a micro-batch.
-pub trait Task: Sync {
+pub trait Objective: Sync {
     /// The examples that go through the model at once; a batch is cut into several.
     type MicroBatch: Send + Sync;
     /// The result of a validation.
     type Metrics: Metrics;
-    /// Identifies the task in checkpoints, such as a model's architecture: only an equal task resumes them.
+    /// Identifies the objective in checkpoints, such as a model's architecture: only an equal objective resumes them.
     type Identity: Clone + PartialEq + Serialize + DeserializeOwned;
 
-    /// Identity of this task in checkpoints.
+    /// Identity of this objective in checkpoints.
     fn identity(&self) -> &Self::Identity;
 
     /// The parameters.
@@ -37,7 +37,7 @@ pub trait Task: Sync {
 
 /// Examples by their place in a data set. They are read ahead of the model, on a thread of their own.
 pub trait Examples: Send {
-    /// The task's micro-batch ([`Task::MicroBatch`]).
+    /// The objective's micro-batch ([`Objective::MicroBatch`]).
     type MicroBatch: Send;
 
     /// Length of an example, by which `bucketed` batches are sorted.

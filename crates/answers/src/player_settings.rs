@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A run: a player that answers all items with one group of settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct PlayerSettings {
     /// The player's name in tables; if it is empty, that is the label of the cell that wrote the answers.
     pub name: String,
     /// The kind of player, such as `server` or `oracle`; none of another program's.
@@ -39,7 +39,7 @@ pub struct Run {
     pub reasoning: Option<String>,
 }
 
-impl Run {
+impl PlayerSettings {
     /// The name, and in brackets the settings other than the default: `gpt-5[context=pieces_moves,reasoning=medium]`.
     pub fn full_name(&self) -> String {
         let examples = self.examples.map(|group| group.to_string());
@@ -66,7 +66,7 @@ impl Run {
 #[serde(deny_unknown_fields)]
 pub struct GradesDescription {
     /// The runs, by their full names.
-    pub runs: BTreeMap<String, Run>,
+    pub runs: BTreeMap<String, PlayerSettings>,
     /// For each category the SHA-256 of its items' lines, which shows whether they are the published ones.
     pub items: BTreeMap<String, String>,
     /// Number of bootstrap resamples of the intervals.

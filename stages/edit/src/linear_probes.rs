@@ -2,20 +2,20 @@
 
 use cwm_contract::{Failure, GroupInput};
 use cwm_inside::Model;
-use cwm_inside::linear_probe::{LinearProbe, Probes, Target};
+use cwm_inside::linear_probe::{LinearProbe, LinearProbes, Target};
 use shakmaty::{Board, Square};
 
 use crate::comparison::{label_of, piece_of};
 
 /// Linear probes, and the name of edits by them.
 #[derive(Clone, Debug)]
-pub struct NamedProbes {
+pub struct NamedLinearProbes {
     /// `probe`; `sae_probe` and `cd_probe` of an autoencoder's latents.
     pub name: &'static str,
-    probes: Probes,
+    probes: LinearProbes,
 }
 
-impl NamedProbes {
+impl NamedLinearProbes {
     /// The linear probe of a layer, if there is one.
     pub fn probe(&self, layer: usize) -> Option<&LinearProbe> {
         self.probes.layers.get(&layer).map(|of_layer| &of_layer.probe)
@@ -39,10 +39,10 @@ impl NamedProbes {
 ///
 /// # Errors
 /// They are of another model, target or layers, or two have the same name.
-pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Vec<NamedProbes>, Failure> {
-    let mut sets: Vec<NamedProbes> = Vec::new();
+pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Vec<NamedLinearProbes>, Failure> {
+    let mut sets: Vec<NamedLinearProbes> = Vec::new();
     for input in inputs {
-        let probes = Probes::read(&input.path)?;
+        let probes = LinearProbes::read(&input.path)?;
         let about = &probes.description;
         let wrong = |what: String| Failure::input(format!("the linear probes of {} {what}", input.label));
         if about.model.get("digest").and_then(serde_json::Value::as_str) != Some(model.digest()) {
@@ -81,14 +81,14 @@ pub fn read(inputs: &[GroupInput], model: &Model, layers: &[usize]) -> Result<Ve
         if sets.iter().any(|set| set.name == name) {
             return Err(wrong(format!("make edits called `{name}`, as those of another input do")));
         }
-        sets.push(NamedProbes { name, probes });
+        sets.push(NamedLinearProbes { name, probes });
     }
     Ok(sets)
 }
 
 #[cfg(test)]
 mod tests {
-    use cwm_inside::Task;
+    use cwm_inside::ModelTask;
     use cwm_inside::linear_probe::{LayerProbe, SQUARES};
     use cwm_inside::sample::write_checkpoint;
 
@@ -99,16 +99,16 @@ mod tests {
     fn a_planted_board_is_read_from_the_stream_alone() {
         let folder = tempfile::tempdir().unwrap();
         let [checkpoint, path] = ["checkpoint", "probes"].map(|name| folder.path().join(name));
-        write_checkpoint(&checkpoint, Task::Moves, "gpt", "d32/l1", 7).unwrap();
+        write_checkpoint(&checkpoint, ModelTask::Moves, "gpt", "d32/l1", 7).unwrap();
         crate::probe::write_probes(&path, &checkpoint).unwrap();
-        let mut probes = Probes::read(&path).unwrap();
+        let mut probes = LinearProbes::read(&path).unwrap();
         let mut weight = vec![0.0; SQUARES * 13];
         for (square, piece) in Board::new() {
             weight[label_of(square) * 13 + usize::from(class_of(piece))] = 1.0;
         }
         let planted = LayerProbe { probe: LinearProbe::new(13, 1, weight), latent: None, scale: 2.0 };
         probes.layers.insert(0, planted);
-        let mut set = NamedProbes { name: "probe", probes };
+        let mut set = NamedLinearProbes { name: "probe", probes };
         assert_eq!(set.read_board(0, &[2.0]), Some(Board::new()));
         set.probes.description.of = "latents".to_owned();
         assert_eq!(set.read_board(0, &[2.0]), None);

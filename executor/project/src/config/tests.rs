@@ -1,11 +1,13 @@
-//! Reading a site's file, refusing a wrong one, and editing, which leaves all else as it was.
+//! Reading a config's file, refusing a wrong one, and editing, which leaves all else as it was.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::read::site;
-use super::{ExecutorKind, InvalidRemote, JobStore, NewRemote, Remote, RemoteKinds, Site, add_remote, remove_remote};
+use super::read::config;
+use super::{
+    ExecutorKind, InvalidRemote, JobStore, NewRemote, ProjectConfig, Remote, RemoteKinds, add_remote, remove_remote,
+};
 
 /// Kinds of remotes as tests need them: those of `s3://` have options, those of `https://` are read only.
 struct Kinds;
@@ -36,39 +38,42 @@ fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), cwm_core::Error> {
     add_remote(file, &Kinds, new, |_, _| Ok(()))
 }
 
-fn read(text: &str) -> Site {
-    site(text, Path::new("/site/cwm.toml"), &Kinds).unwrap_or_else(|faults| panic!("{faults}"))
+fn read(text: &str) -> ProjectConfig {
+    config(text, Path::new("/config/cwm.toml"), &Kinds).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 #[track_caller]
 fn faults(text: &str) -> String {
-    site(text, Path::new("/site/cwm.toml"), &Kinds).expect_err("it is wrong").to_string().replace("/site/", "")
+    config(text, Path::new("/config/cwm.toml"), &Kinds).expect_err("it is wrong").to_string().replace("/config/", "")
 }
 
 #[test]
 fn a_whole_file_is_read() {
-    let site = read(
+    let config = read(
         "store = '../scratch/store'\nexecutor = 'slurm'\n\n[remotes.lab]\nurl = 's3://bucket/teams/chess'\n\
          endpoint = 'https://minio.example.org'\nregion = 'eu-1'\n\n[remotes.everybody]\nurl = 'https://example.org/cwm/'\n\
          \n[remotes.disk]\nurl = 'shared'\nread_only = true\n\n[slurm]\npartition = 'gpu'\naccount = 'chess'\nqos = 'low'\n\
          time = '1d12h'\nlines = ['--constraint=h100', '#SBATCH --exclusive']\nmax_jobs = 500\npoll = 20\nstore = 'remote'\nscratch = '/local/$USER'\n",
     );
-    assert_eq!(site.store, Some(PathBuf::from("/site/../scratch/store")));
-    assert_eq!(site.executor, ExecutorKind::Slurm);
-    let names: Vec<(&str, bool)> = site.remotes.iter().map(|one| (one.name.as_str(), one.read_only)).collect();
+    assert_eq!(config.store, Some(PathBuf::from("/config/../scratch/store")));
+    assert_eq!(config.executor, ExecutorKind::Slurm);
+    let names: Vec<(&str, bool)> = config.remotes.iter().map(|one| (one.name.as_str(), one.read_only)).collect();
     assert_eq!(names, [("lab", false), ("everybody", true), ("disk", true)], "in the order of the file");
-    let lab = site.remote("lab").unwrap();
-    assert_eq!((lab.url.as_str(), lab.base.as_path()), ("s3://bucket/teams/chess", Path::new("/site")));
+    let lab = config.remote("lab").unwrap();
+    assert_eq!((lab.url.as_str(), lab.base.as_path()), ("s3://bucket/teams/chess", Path::new("/config")));
     let options = [("endpoint", "https://minio.example.org"), ("region", "eu-1")];
     assert_eq!(lab.options, options.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
-    let slurm = site.slurm;
+    let slurm = config.slurm;
     assert_eq!((slurm.partition.as_deref(), slurm.qos.as_deref()), (Some("gpu"), Some("low")));
     assert_eq!(slurm.lines, ["--constraint=h100", "--exclusive"]);
     assert_eq!((slurm.time, slurm.poll), (Some(Duration::from_secs(129_600)), Some(Duration::from_secs(20))));
     assert_eq!((slurm.max_jobs.map(NonZeroUsize::get), slurm.store), (Some(500), JobStore::Remote));
     assert_eq!(slurm.scratch.as_deref(), Some("/local/$USER"));
-    assert_eq!(read(""), Site::default());
-    assert_eq!(Site::of(Path::new("/nowhere/at/all/pipeline.yaml"), &Kinds).unwrap(), Site::default());
+    assert_eq!(read(""), ProjectConfig::default());
+    assert_eq!(
+        ProjectConfig::of(Path::new("/nowhere/at/all/pipeline.yaml"), &Kinds).unwrap(),
+        ProjectConfig::default()
+    );
 }
 
 #[test]
@@ -197,11 +202,11 @@ fn a_comment_that_begins_the_file_stays() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cwm.toml");
     for (before, after) in [
-        ("# The site's.\n[remotes.lab]\nurl = 'x'\n", "# The site's.\n"),
-        ("# The site's.\n\n# The lab's.\n[remotes.lab]\nurl = 'x'\n", "# The site's.\n\n"),
+        ("# The config's.\n[remotes.lab]\nurl = 'x'\n", "# The config's.\n"),
+        ("# The config's.\n\n# The lab's.\n[remotes.lab]\nurl = 'x'\n", "# The config's.\n\n"),
         (
-            "# The site's.\n[remotes.lab]\nurl = 'x'\n\n[slurm]\nqos = 'low'\n",
-            "# The site's.\n\n[slurm]\nqos = 'low'\n",
+            "# The config's.\n[remotes.lab]\nurl = 'x'\n\n[slurm]\nqos = 'low'\n",
+            "# The config's.\n\n[slurm]\nqos = 'low'\n",
         ),
         ("store = 'x'\n\n# The lab's.\n[remotes.lab]\nurl = 'x'\n", "store = 'x'\n"),
     ] {

@@ -8,7 +8,7 @@ const DEFAULT_TEST_SET: &str = "held_out";
 
 /// The choices of one model on one test set.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct ModelChoices {
     /// The cell that made them.
     pub label: Label,
     /// The model that chose.
@@ -17,7 +17,7 @@ pub struct Run {
     pub choices: Vec<Choice>,
 }
 
-impl Run {
+impl ModelChoices {
     /// Reads one file.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Run {
             let (label, record) = (&input.label, twice.record);
             return Err(Failure::input(format!("the choices of {label} have record {record} twice")));
         }
-        Ok(Run { label: input.label.clone(), chooser, choices })
+        Ok(ModelChoices { label: input.label.clone(), chooser, choices })
     }
 
     /// The name of its test set: the coordinate `test` of its label, otherwise `held_out`.

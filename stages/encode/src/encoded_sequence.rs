@@ -11,7 +11,7 @@ pub struct EncodedSequence {
     /// The number that was dropped, by one of the reasons of the form.
     pub dropped: Option<(&'static str, u64)>,
     /// True if the sequence is longer than its form allows, and was cut.
-    pub is_cut: bool,
+    pub is_truncated: bool,
 }
 
 /// A sequence with a name of its own.

@@ -11,7 +11,7 @@ const MAX_NAMED: usize = 3;
 
 /// The explanation of a cell.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Reason {
+pub struct Explanation {
     /// The cell.
     pub label: String,
     /// Its predicted status.
@@ -39,10 +39,10 @@ pub struct Reason {
     pub advice: Option<String>,
     /// The cells that it depends on and that would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub because_of: Vec<Reason>,
+    pub because_of: Vec<Explanation>,
 }
 
-impl Reason {
+impl Explanation {
     /// Returns each cause as a sentence that goes back to what changed first: `input … changed, because corpus ran again, because
     /// parameter … changed`.
     pub(super) fn sentences(&self) -> Vec<String> {
