@@ -32,7 +32,7 @@ fn write_fingerprints() -> Result<(), Box<dyn Error>> {
     let features: BTreeSet<String> = features.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let found = cwm_fingerprint::fingerprints(&root, &features)?;
     println!("cargo::rerun-if-changed=build.rs");
-    for path in &found.watched {
+    for path in &found.watched_paths {
         println!("cargo::rerun-if-changed={path}");
     }
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("fingerprints.json"), found.to_json())?;

@@ -15,7 +15,7 @@ use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
 use cwm_project::runs;
-use cwm_store::{ActionRecord, DigestCache, EvictionReason, Finding, MissingContent, OutputRecord, Store, StoreLock};
+use cwm_store::{ActionRecord, Defect, DigestCache, EvictionReason, MissingContent, OutputRecord, Store, StoreLock};
 
 use crate::cli::PipelineArguments;
 use crate::hints::{self, set_options};
@@ -319,7 +319,7 @@ impl SkippedRecordsWarning {
     }
 
     /// Describes a record that was skipped.
-    pub fn message(finding: &Finding) -> String {
+    pub fn message(finding: &Defect) -> String {
         format!("{finding}; it is skipped, and `cwm run` or `cwm store verify` moves it to quarantine")
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Artifact, QueryOutput, TableSchema};
+use cwm_contract::{QueryOutput, StoredOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::results::cells_or_outputs;
@@ -58,7 +58,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<(), Error> 
 }
 
 /// Finds the outputs that `sources` name, of the cells that have a result. The others are listed on standard error.
-fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
+fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<StoredOutput>, Error> {
     let mut selected = BTreeSet::new();
     for source in sources {
         for (cell, output_name) in cells_or_outputs(&workspace.plan, source)? {
@@ -81,7 +81,7 @@ fn artifacts(workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, 
         }
         let (output, path) = workspace.complete_output(record, &output_name)?;
         let cell = workspace.plan.cells[index].label.to_string();
-        artifacts.push(Artifact { cell, output_name, format: output.format.clone(), path });
+        artifacts.push(StoredOutput { cell, output_name, format: output.format.clone(), path });
     }
     not_made.dedup();
     let labels = list_some(not_made.iter().map(|index| &workspace.plan.cells[*index].label), 3);

@@ -10,6 +10,7 @@
 pub mod amount;
 mod atomic_file;
 mod context;
+mod declarations;
 mod device;
 mod failure;
 mod fetch;
@@ -21,7 +22,6 @@ mod model_tools;
 mod models;
 mod parameters;
 mod parity;
-mod ports;
 mod probe;
 pub mod provenance;
 mod query_engine;
@@ -33,6 +33,7 @@ mod value;
 
 pub use atomic_file::write_atomically;
 pub use context::{Cancellation, Context, Event, GroupInput, Invocation, Reporter, Resources};
+pub use declarations::{Count, Input, Output, Shape};
 pub use device::{DeviceChoice, DeviceInfo};
 pub use failure::{Failure, FailureKind};
 pub use fetch::{ExpectedChecksum, ExternalSource, FetchRequest, FetchResult, Origin};
@@ -46,9 +47,8 @@ pub use parameters::{
     Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };
 pub use parity::{Comparison, Difference, ParityOutcome, ParityRequest, Quantity};
-pub use ports::{Count, Input, Output, Shape};
 pub use probe::{ProbeContext, ProbeInput, ProbeOutput};
-pub use query_engine::{Artifact, ColumnSchema, QueryEngine, QueryOutput, QuerySummary, TableSchema};
+pub use query_engine::{ColumnSchema, QueryEngine, QueryOutput, QuerySummary, StoredOutput, TableSchema};
 pub use reward_server::{RewardRequest, RewardServer};
 pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage, Work};

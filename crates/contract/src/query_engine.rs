@@ -14,7 +14,7 @@ pub trait QueryEngine: Send + Sync {
     ///
     /// # Errors
     /// An artifact cannot be read, or none of them holds a table.
-    fn tables(&self, artifacts: &[Artifact]) -> Result<Vec<TableSchema>, Failure>;
+    fn tables(&self, artifacts: &[StoredOutput]) -> Result<Vec<TableSchema>, Failure>;
 
     /// Answers one query in SQL over these tables and writes the rows to `answer`.
     ///
@@ -23,7 +23,7 @@ pub trait QueryEngine: Send + Sync {
     /// fails; or the answer cannot be written.
     fn query(
         &self,
-        artifacts: &[Artifact],
+        artifacts: &[StoredOutput],
         query: &str,
         output: QueryOutput,
         cores: usize,
@@ -33,7 +33,7 @@ pub trait QueryEngine: Send + Sync {
 
 /// One output of one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
+pub struct StoredOutput {
     /// The cell, such as `evaluation[size=d32/l1,test=held_out]`.
     pub cell: String,
     /// The name of the output.

@@ -48,7 +48,7 @@ pub struct Fingerprints {
     /// By the name of the stage's folder under `stages/`.
     pub stages: BTreeMap<String, Fingerprint>,
     /// The paths that they were read from, relative to the workspace's root: crate folders, the root manifest and `Cargo.lock`.
-    pub watched: BTreeSet<String>,
+    pub watched_paths: BTreeSet<String>,
 }
 
 /// Computes the fingerprint of every crate under `stages/` of the workspace at `root`.
@@ -64,7 +64,7 @@ pub fn fingerprints(root: &Path, features: &BTreeSet<String>) -> Result<Fingerpr
     let active = workspace.active_features(features);
     let mut known: BTreeMap<String, Rc<package::Digests>> = BTreeMap::new();
     let mut stages = BTreeMap::new();
-    let mut watched = BTreeSet::from(["Cargo.toml".to_owned(), "Cargo.lock".to_owned()]);
+    let mut watched_paths = BTreeSet::from(["Cargo.toml".to_owned(), "Cargo.lock".to_owned()]);
     for folder in workspace.stage_folders() {
         let mut used = BTreeMap::new();
         for hashed in workspace.hashed_packages(folder)? {
@@ -73,13 +73,13 @@ pub fn fingerprints(root: &Path, features: &BTreeSet<String>) -> Result<Fingerpr
                 None => Rc::new(package::digests(&workspace, &hashed, active.get(&hashed.folder))?),
             };
             known.insert(hashed.folder.clone(), Rc::clone(&digests));
-            watched.insert(hashed.folder);
+            watched_paths.insert(hashed.folder);
             used.insert(hashed.name, digests);
         }
         let stage = folder.rsplit('/').next().unwrap_or(folder).to_owned();
         stages.insert(stage, combine(&used));
     }
-    Ok(Fingerprints { stages, watched })
+    Ok(Fingerprints { stages, watched_paths })
 }
 
 /// One stage's fingerprint from the digests of the crates that it uses.

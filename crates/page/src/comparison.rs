@@ -2,12 +2,12 @@
 
 use crate::facts::PrintedValue;
 use crate::number;
-use crate::table::{Cell, PAPER_ONLY, Row, RowKind};
+use crate::table::{PAPER_ONLY, Row, RowKind, TableCell};
 
 /// Our number in a column beside the paper's, in the same unit.
 pub struct PaperComparison<'a> {
     /// Our number as measured; words where there is none.
-    ours: Cell,
+    ours: TableCell,
     printed: Option<&'a PrintedValue>,
     /// Prints a difference.
     print: fn(f64) -> String,
@@ -19,17 +19,17 @@ pub struct PaperComparison<'a> {
 
 impl<'a> PaperComparison<'a> {
     /// A number that the paper may have, too; `print` is for the difference.
-    pub fn new(ours: Cell, printed: Option<&'a PrintedValue>, print: fn(f64) -> String) -> Self {
+    pub fn new(ours: TableCell, printed: Option<&'a PrintedValue>, print: fn(f64) -> String) -> Self {
         PaperComparison { ours, printed, print, approximate: false, counted: false }
     }
 
     /// A count that the paper may have, too.
-    pub fn count(ours: Cell, printed: Option<&'a PrintedValue>) -> Self {
+    pub fn count(ours: TableCell, printed: Option<&'a PrintedValue>) -> Self {
         PaperComparison { counted: true, ..PaperComparison::new(ours, printed, number::whole) }
     }
 
     /// A number that the paper does not have.
-    pub fn without_paper(ours: Cell) -> Self {
+    pub fn without_paper(ours: TableCell) -> Self {
         PaperComparison::new(ours, None, number::setting)
     }
 
@@ -38,30 +38,30 @@ impl<'a> PaperComparison<'a> {
         PaperComparison { approximate: true, ..self }
     }
 
-    fn papers(&self) -> Cell {
+    fn papers(&self) -> TableCell {
         let text = |printed: &PrintedValue| match (self.approximate, self.counted) {
             (true, _) => format!("≈ {}", number::printed(&printed.text)),
             (_, true) => number::count(printed.value as u64),
             _ => number::printed(&printed.text),
         };
-        self.printed.map_or(Cell::none(), |printed| Cell::number(printed.value, text(printed)))
+        self.printed.map_or(TableCell::none(), |printed| TableCell::number(printed.value, text(printed)))
     }
 
-    fn difference(&self) -> Cell {
+    fn difference(&self) -> TableCell {
         let (Some(ours), Some(printed)) = (self.ours.value, self.printed) else {
-            return Cell::none();
+            return TableCell::none();
         };
         let difference = ours - printed.value;
-        Cell::number(difference, number::signed(difference, self.print)).with_sources(&self.ours.sources)
+        TableCell::number(difference, number::signed(difference, self.print)).with_sources(&self.ours.sources)
     }
 }
 
 /// Returns up to three rows, each of which begins with `head`: ours with its `source`, if it was run; the paper's, if
 /// it has any of these numbers; the difference, if any number has both.
-pub fn comparison_rows(head: &[Cell], source: Option<&str>, columns: &[PaperComparison]) -> Vec<Row> {
-    let row = |kind, source: &str, cells: &dyn Fn(&PaperComparison) -> Cell| {
+pub fn comparison_rows(head: &[TableCell], source: Option<&str>, columns: &[PaperComparison]) -> Vec<Row> {
+    let row = |kind, source: &str, cells: &dyn Fn(&PaperComparison) -> TableCell| {
         let mut all = head.to_vec();
-        all.push(Cell::text(source));
+        all.push(TableCell::text(source));
         all.extend(columns.iter().map(cells));
         Row { kind, cells: all }
     };

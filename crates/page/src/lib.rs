@@ -23,4 +23,4 @@ pub use figure::{
 pub use mean_std::MeanStd;
 pub use page::{Block, Chapter, Link, Page, Section, Widget, embedded_json};
 pub use plain_text::{escape_controls, file_name};
-pub use table::{Align, Cell, Column, Interval, PAPER_ONLY, Row, RowKind, Table};
+pub use table::{Align, Column, Interval, PAPER_ONLY, Row, RowKind, Table, TableCell};

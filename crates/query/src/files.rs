@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Artifact, Failure};
+use cwm_contract::{Failure, StoredOutput};
 
 /// The format of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 ///
 /// # Errors
 /// Files cannot be read, or the name of a table that is made so is another's.
-pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
+pub fn tables(artifact: &StoredOutput) -> Result<BTreeMap<String, Files>, Failure> {
     let name = table_name(&artifact.output_name);
     if !artifact.path.is_dir() {
         let files = kind(&artifact.path)?.map(|kind| Files { kind, paths: vec![artifact.path.clone()] });
@@ -74,7 +74,7 @@ pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
         let is_shared = names.iter().filter(|other| **other == named).count() > 1;
         let table = if is_shared { format!("{named}_{}", kind.word()) } else { named };
         if tables.contains_key(&table) {
-            let Artifact { cell, output_name, .. } = artifact;
+            let StoredOutput { cell, output_name, .. } = artifact;
             return Err(Failure::input(format!(
                 "two kinds of files in {cell}.{output_name} would be one table `{table}`"
             ))
@@ -147,7 +147,8 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let path = folder.path().to_owned();
-        let artifact = Artifact { cell: "e".into(), output_name: "My-output_name".into(), format: Format::ANY, path };
+        let artifact =
+            StoredOutput { cell: "e".into(), output_name: "My-output_name".into(), format: Format::ANY, path };
         Ok(tables(&artifact)?.into_iter().map(|(name, files)| (name, files.paths.len())).collect())
     }
 

@@ -14,21 +14,21 @@ mod tests;
 
 use std::io::Write;
 
-use cwm_contract::{Artifact, Failure, QueryEngine, QueryOutput, QuerySummary, TableSchema};
+use cwm_contract::{Failure, QueryEngine, QueryOutput, QuerySummary, StoredOutput, TableSchema};
 
 /// Answers with DataFusion.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SqlEngine;
 
 impl QueryEngine for SqlEngine {
-    fn tables(&self, artifacts: &[Artifact]) -> Result<Vec<TableSchema>, Failure> {
+    fn tables(&self, artifacts: &[StoredOutput]) -> Result<Vec<TableSchema>, Failure> {
         let artifacts = artifacts.to_vec();
         run_on_runtime(1, async move { Ok(session::open(&artifacts, 1).await?.tables) })
     }
 
     fn query(
         &self,
-        artifacts: &[Artifact],
+        artifacts: &[StoredOutput],
         query: &str,
         form: QueryOutput,
         cores: usize,

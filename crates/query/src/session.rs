@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cwm_contract::{Artifact, Failure, TableSchema};
+use cwm_contract::{Failure, StoredOutput, TableSchema};
 use datafusion::common::SchemaError;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result as Answer};
@@ -34,20 +34,20 @@ pub struct Session {
 ///
 /// # Errors
 /// An artifact cannot be read, two of one name cannot be one table, or none of them holds any.
-pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failure> {
-    let mut named: BTreeMap<String, Vec<(&Artifact, Files)>> = BTreeMap::new();
+pub async fn open(artifacts: &[StoredOutput], cores: usize) -> Result<Session, Failure> {
+    let mut named: BTreeMap<String, Vec<(&StoredOutput, Files)>> = BTreeMap::new();
     for artifact in artifacts {
         for (name, files) in files::tables(artifact)? {
             named.entry(name).or_default().push((artifact, files));
         }
     }
     if named.is_empty() {
-        let mut ports: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.output_name)).collect();
-        ports.dedup();
+        let mut names: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.output_name)).collect();
+        names.dedup();
         let is_empty =
-            |artifact: &Artifact| artifact.path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
+            |artifact: &StoredOutput| artifact.path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
         let why = if artifacts.iter().all(is_empty) { ": the file is empty" } else { "" };
-        return Err(Failure::input(format!("there is no table in {}{why}", ports.join(", ")))
+        return Err(Failure::input(format!("there is no table in {}{why}", names.join(", ")))
             .hint("tables are Parquet files, Arrow files and JSON lines; `cwm show STAGE` describes all outputs"));
     }
     let config = SessionConfig::new().with_target_partitions(cores).with_information_schema(true);
@@ -89,12 +89,12 @@ fn functions(context: &mut SessionContext) -> Answer<()> {
 /// lines.
 async fn part(
     context: &SessionContext,
-    artifact: &Artifact,
+    artifact: &StoredOutput,
     files: &Files,
     columns: &Columns,
 ) -> Result<LogicalPlan, Failure> {
     let unreadable = |what: &str| {
-        let Artifact { cell, output_name, path, .. } = artifact;
+        let StoredOutput { cell, output_name, path, .. } = artifact;
         Failure::input(format!("cannot read {cell}.{output_name} ({}): {what}", path.display()))
             .hint("the file may be damaged: `cwm store verify` finds out")
     };

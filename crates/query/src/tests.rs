@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use cwm_contract::{Artifact, Failure, FailureKind, Format, QueryEngine, QueryOutput, QuerySummary};
+use cwm_contract::{Failure, FailureKind, Format, QueryEngine, QueryOutput, QuerySummary, StoredOutput};
 use datafusion::arrow::array::{ArrayRef, Float64Array, ListArray, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::UInt16Type;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -14,8 +14,8 @@ use datafusion::parquet::arrow::ArrowWriter;
 
 use crate::SqlEngine;
 
-fn artifact(cell: &str, output_name: &str, path: &Path) -> Artifact {
-    Artifact { cell: cell.into(), output_name: output_name.into(), format: Format::ANY, path: path.to_owned() }
+fn artifact(cell: &str, output_name: &str, path: &Path) -> StoredOutput {
+    StoredOutput { cell: cell.into(), output_name: output_name.into(), format: Format::ANY, path: path.to_owned() }
 }
 
 /// Scores of one position that is right but for label 64.
@@ -46,13 +46,13 @@ fn write_games(path: &Path, site: &str) {
     writer.finish().unwrap();
 }
 
-fn ask(artifacts: &[Artifact], query: &str, form: QueryOutput) -> Result<(String, QuerySummary), Failure> {
+fn ask(artifacts: &[StoredOutput], query: &str, form: QueryOutput) -> Result<(String, QuerySummary), Failure> {
     let mut answer = Vec::new();
     let answered = SqlEngine.query(artifacts, query, form, 2, &mut answer)?;
     Ok((String::from_utf8(answer).unwrap(), answered))
 }
 
-fn json(artifacts: &[Artifact], query: &str) -> String {
+fn json(artifacts: &[StoredOutput], query: &str) -> String {
     ask(artifacts, query, QueryOutput::Json).unwrap().0
 }
 

@@ -5,14 +5,14 @@ use super::tags::{self, Tag};
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{Finding, Store, list_folder};
+use cwm_store::{Defect, Store, list_folder};
 
 /// Returns what is wrong with root files, which are moved to quarantine, and with tags, which stay: a tag names
 /// results that nothing else may name.
 ///
 /// # Errors
 /// The store cannot be read, or damaged files cannot be moved.
-pub fn check(store: &Store) -> Result<Vec<Finding>> {
+pub fn check(store: &Store) -> Result<Vec<Defect>> {
     const TOO_NEW: &str = "was not checked: a newer cwm wrote it";
     let _shared = store.lock_shared(|_| {})?;
     let mut findings = Vec::new();
@@ -27,7 +27,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                             pipeline is run before";
                 findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
-            Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Finding::new(path, TOO_NEW)),
+            Err(error) if error.kind() == FileErrorKind::TooNew => findings.push(Defect::new(path, TOO_NEW)),
             Err(error) => return Err(error),
         }
     }
@@ -38,13 +38,13 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                 None => continue,
             },
             Err(error) if error.kind() == FileErrorKind::TooNew => {
-                findings.push(Finding::new(path, TOO_NEW));
+                findings.push(Defect::new(path, TOO_NEW));
                 continue;
             }
             Err(error) => format!("cannot be used: {error}"),
         };
         let remedy = format!("until `cwm store tag {name} --delete` deletes the tag, or `--replace` replaces it");
-        findings.push(Finding::new(path, format!("{problem}; `cwm store gc` deletes nothing {remedy}")));
+        findings.push(Defect::new(path, format!("{problem}; `cwm store gc` deletes nothing {remedy}")));
     }
     Ok(findings)
 }

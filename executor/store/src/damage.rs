@@ -22,7 +22,7 @@ use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 
 /// Something that is wrong in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Defect {
     /// Its path.
     pub path: PathBuf,
     /// The problem, worded to follow the path in a message.
@@ -31,7 +31,7 @@ pub struct Finding {
     pub quarantined: Option<PathBuf>,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.path.display(), self.what)?;
         match &self.quarantined {
@@ -41,10 +41,10 @@ impl fmt::Display for Finding {
     }
 }
 
-impl Finding {
+impl Defect {
     /// Creates a finding about something that stays where it is.
-    pub fn new(path: PathBuf, what: impl Into<String>) -> Finding {
-        Finding { path, what: what.into(), quarantined: None }
+    pub fn new(path: PathBuf, what: impl Into<String>) -> Defect {
+        Defect { path, what: what.into(), quarantined: None }
     }
 }
 
@@ -119,11 +119,11 @@ impl Store {
     ///
     /// # Errors
     /// An operation on the disk fails.
-    pub fn quarantine_damaged(&self, damage: &Damage) -> Result<Option<Finding>> {
+    pub fn quarantine_damaged(&self, damage: &Damage) -> Result<Option<Defect>> {
         let Damage { path, stat, what } = damage.clone();
         let _lock = match self.lock_replacing(&path) {
             Err(error) if matches!(error.kind(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
-                return Ok(Some(Finding::new(path, what)));
+                return Ok(Some(Defect::new(path, what)));
             }
             lock => lock?,
         };
@@ -138,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// An operation on the disk fails.
-    pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Finding> {
+    pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Defect> {
         let folder = self.folder("quarantine");
         // Something else in its place is moved into it, too.
         let beside = self.root().join(".cwm-no-quarantine");
@@ -150,8 +150,8 @@ impl Store {
         let moved =
             freed.and_then(|()| self.disk.make_folders(&folder)).and_then(|()| self.disk.rename(source, &place));
         match moved.and_then(|()| self.disk.sync(&folder)) {
-            Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
-            Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Finding::new(path, what)),
+            Ok(()) => Ok(Defect { path, what, quarantined: Some(place) }),
+            Err(error) if error.kind() == FileErrorKind::ReadOnly => Ok(Defect::new(path, what)),
             Err(error) => Err(error),
         }
     }

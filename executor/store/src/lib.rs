@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use commit::{NewAction, NewOutput, OutputContent, RecordedAction};
 pub use compare::{Difference, DifferenceKind};
 pub use completeness::MissingContent;
-pub use damage::{Damage, Finding};
+pub use damage::{Damage, Defect};
 pub use eviction::EvictionReason;
 pub use export::ExportOutcome;
 pub use external_files::{DigestCache, FileFingerprint};

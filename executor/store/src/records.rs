@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::Store;
-use super::damage::Finding;
+use super::damage::Defect;
 use super::eviction::EvictionReason;
 use super::hashing::read_own_file;
 use super::record::ActionRecord;
@@ -54,7 +54,7 @@ pub(super) struct DamagedRecords {
     /// True if they are moved to the quarantine; false if they stay and are skipped.
     are_moved: bool,
     /// Findings that were not reported yet, by key.
-    found: Arc<Mutex<BTreeMap<Key, Vec<Finding>>>>,
+    found: Arc<Mutex<BTreeMap<Key, Vec<Defect>>>>,
 }
 
 impl Store {
@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// Returns the records that were quarantined or skipped since the last call.
-    pub fn take_damaged_records(&self) -> Vec<Finding> {
+    pub fn take_damaged_records(&self) -> Vec<Defect> {
         let Some(damaged) = &self.damaged_records else { return Vec::new() };
         lock_mutex(&damaged.found).values_mut().flat_map(std::mem::take).collect()
     }
@@ -101,7 +101,7 @@ impl Store {
         let problem = format!("is damaged: {what}");
         let finding = match damaged.are_moved {
             true => self.quarantine(path.to_owned(), problem)?,
-            false => Finding::new(path.to_owned(), problem),
+            false => Defect::new(path.to_owned(), problem),
         };
         if damaged.are_moved && finding.quarantined.is_none() {
             return Err(FileError::damaged(path, what));

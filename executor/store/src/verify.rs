@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Store;
-use super::damage::{Check, Finding, ObjectState};
+use super::damage::{Check, Defect, ObjectState};
 use super::layout::digest_of_path;
 use super::manifest::Manifest;
 use super::mtime_seal;
@@ -30,9 +30,9 @@ pub struct VerifyReport {
     /// Records among these whose content was evicted.
     pub evicted: u64,
     /// The damage, sorted by path.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Defect>,
     /// Facts that are no damage to a result, sorted by path: a log that is gone.
-    pub notes: Vec<Finding>,
+    pub notes: Vec<Defect>,
     /// The stages of the results whose content is not complete.
     #[serde(skip)]
     pub incomplete: BTreeSet<String>,
@@ -61,7 +61,7 @@ impl Store {
 
     /// Quarantines everything that is in the place of a folder or of a lock file: nothing could be written there any more, and
     /// nobody should have to find out by hand what is in the way.
-    fn verify_layout(&self) -> Result<Vec<Finding>> {
+    fn verify_layout(&self) -> Result<Vec<Defect>> {
         let root = self.root();
         let mut findings = Vec::new();
         let mut check = |paths: Vec<(String, PathBuf)>, is_right: fn(&Metadata) -> bool, what: &str| {
@@ -88,7 +88,7 @@ impl Store {
         }
         // As a file system without small letters leaves it: its records are not found.
         let others = self.in_shards("actions")?.into_iter().filter(|(name, _)| name.parse::<Key>().is_err());
-        findings.extend(others.map(|(_, path)| Finding::new(path, "is not named like a key")));
+        findings.extend(others.map(|(_, path)| Defect::new(path, "is not named like a key")));
         Ok(findings)
     }
 
@@ -116,7 +116,7 @@ impl Store {
         progress: impl Fn(u64, u64) + Sync,
     ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
         let others = list_folder(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
-        report.findings.extend(others.map(|(_, path)| Finding::new(path, "is not part of a store")));
+        report.findings.extend(others.map(|(_, path)| Defect::new(path, "is not part of a store")));
         let mut objects = Vec::new();
         for (_, path) in self.in_shards("objects")? {
             match digest_of_path(&path) {
@@ -124,7 +124,7 @@ impl Store {
                     objects.push((digest, fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len())));
                 }
                 Some(_) => {}
-                None => report.findings.push(Finding::new(path, "is not named like an object")),
+                None => report.findings.push(Defect::new(path, "is not named like an object")),
             }
         }
         report.objects = objects.len() as u64;
@@ -151,7 +151,7 @@ impl Store {
                 }
                 Err(error) => {
                     let problem = format!("cannot be checked: {error}");
-                    report.findings.push(Finding::new(self.object_path(&digest), problem));
+                    report.findings.push(Defect::new(self.object_path(&digest), problem));
                 }
             }
         }
@@ -206,7 +206,7 @@ impl Store {
                     "read {digest}, which is damaged now: if it was damaged then, this result of `{label}` is wrong; once a run \
                      has computed the input again, `cwm run --check` compares, and `cwm run --force` computes this result again"
                 );
-                report.notes.push(Finding::new(path.clone(), what));
+                report.notes.push(Defect::new(path.clone(), what));
             }
             if !is_in_subset(&record.key) {
                 continue;
@@ -222,7 +222,7 @@ impl Store {
             }
             if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
                 let what = format!("is missing its log {log}; a run of `{label}` with `--force` writes one");
-                report.notes.push(Finding::new(path.clone(), what));
+                report.notes.push(Defect::new(path.clone(), what));
             }
             report.incomplete.extend((!lost.is_empty()).then(|| label.stage.clone()));
             for digest in lost {
@@ -231,7 +231,7 @@ impl Store {
                     producers.entry(object).or_insert_with(|| label.to_string());
                 } else {
                     let what = format!("names {digest}, which is not in the store (`{label}` computes it)");
-                    report.findings.push(Finding::new(path.clone(), what));
+                    report.findings.push(Defect::new(path.clone(), what));
                 }
             }
         }
@@ -244,10 +244,10 @@ impl Store {
     }
 
     /// Quarantines a record that cannot be read; nothing if it is gone by now.
-    fn unreadable(&self, path: PathBuf, error: FileError) -> Result<Option<Finding>> {
+    fn unreadable(&self, path: PathBuf, error: FileError) -> Result<Option<Defect>> {
         let what = match error {
             FileError::Damaged { what, .. } => format!("is damaged: {what}"),
-            FileError::TooNew { .. } => return Ok(Some(Finding::new(path, "was not checked: a newer cwm wrote it"))),
+            FileError::TooNew { .. } => return Ok(Some(Defect::new(path, "was not checked: a newer cwm wrote it"))),
             _ if fs::symlink_metadata(&path).is_err() => return Ok(None),
             error => format!("cannot be used: {error}"),
         };
@@ -267,7 +267,7 @@ impl Store {
             Ok(manifest) => manifest,
             Err(error @ (FileError::Damaged { .. } | FileError::TooNew { .. })) => {
                 let what = format!("cannot be read as a folder: {error}");
-                report.findings.push(Finding::new(self.object_path(digest), what));
+                report.findings.push(Defect::new(self.object_path(digest), what));
                 return Ok(Vec::new());
             }
             Err(error) => return Err(error),
@@ -276,7 +276,7 @@ impl Store {
         if fs::symlink_metadata(&tree).is_ok()
             && let Err(error) = self.make_tree(digest, &manifest)
         {
-            report.findings.push(Finding::new(tree, format!("cannot be rebuilt from its manifest: {error}")));
+            report.findings.push(Defect::new(tree, format!("cannot be rebuilt from its manifest: {error}")));
         }
         Ok(manifest.digests().collect())
     }

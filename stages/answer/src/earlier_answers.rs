@@ -7,10 +7,10 @@ use cwm_contract::{Context, Failure};
 use cwm_journal::Journal;
 
 use crate::entry::Entry;
-use crate::question::{Digest, Question};
+use crate::question::{Question, QuestionHash};
 
 /// The request of an earlier answer that can be taken over; none of one without a text or with a fault.
-pub fn request_of(answer: &Answer) -> Option<Digest> {
+pub fn request_of(answer: &Answer) -> Option<QuestionHash> {
     answer.request.filter(|_| answer.response.is_some() && answer.fault.is_none())
 }
 
@@ -19,7 +19,7 @@ pub fn request_of(answer: &Answer) -> Option<Digest> {
 /// # Errors
 /// A file cannot be read, or an operation on the disk fails.
 pub fn take(context: &Context, questions: &[Question], journal: &Journal<Entry>) -> Result<usize, Failure> {
-    let mut open: HashMap<Digest, Vec<usize>> = HashMap::new();
+    let mut open: HashMap<QuestionHash, Vec<usize>> = HashMap::new();
     for index in journal.missing() {
         open.entry(questions[index].request).or_default().push(index);
     }

@@ -3,7 +3,7 @@
 use cwm_answers::{Answer, NOT_ASKED, is_cost};
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Digest, Question};
+use crate::question::{Question, QuestionHash};
 
 /// The answer to one question, or, with a `fault`, the outcome of the attempts at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
     /// The digest of all that the answer depends on.
-    pub request: Digest,
+    pub request: QuestionHash,
     /// The visible text.
     pub response: String,
     /// The reasoning, if the server sent it apart.
@@ -67,7 +67,7 @@ impl Entry {
     }
 
     /// The answer of an earlier run, or of another program, by the model `served`, as the answer to this question.
-    pub fn of_known(known: Answer, request: Digest, served: Option<String>) -> Self {
+    pub fn of_known(known: Answer, request: QuestionHash, served: Option<String>) -> Self {
         Entry {
             task_id: known.task_id,
             request,

@@ -9,7 +9,7 @@ use cwm_contract::{Context, Failure};
 use crate::config::Config;
 use crate::earlier_answers::request_of;
 use crate::entry::Entry;
-use crate::question::{Digest, Question};
+use crate::question::{Question, QuestionHash};
 use crate::run::{JOURNAL, items, questions};
 use crate::server::Requests;
 use crate::server::spending::{self, Prices};
@@ -48,7 +48,7 @@ pub fn preview(context: &Context) -> Result<Option<String>, Failure> {
 }
 
 /// The requests that the input `known` answers.
-fn known(context: &Context) -> Result<HashSet<Digest>, Failure> {
+fn known(context: &Context) -> Result<HashSet<QuestionHash>, Failure> {
     let mut known = HashSet::new();
     for input in context.group("known") {
         for answer in AnswersReader::open(&input.path)? {
@@ -59,7 +59,7 @@ fn known(context: &Context) -> Result<HashSet<Digest>, Failure> {
 }
 
 /// The items and requests that an interrupted run answered. Two items may have the same request.
-fn kept(context: &Context) -> Result<HashSet<(String, Digest)>, Failure> {
+fn kept(context: &Context) -> Result<HashSet<(String, QuestionHash)>, Failure> {
     let journal = context.checkpoint_dir().join(JOURNAL);
     if !journal.exists() {
         return Ok(HashSet::new());

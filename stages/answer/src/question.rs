@@ -14,7 +14,7 @@ pub struct Question {
     /// The messages to a server; empty for other players.
     pub prompt: Prompt,
     /// The digest of all that the answer depends on.
-    pub request: Digest,
+    pub request: QuestionHash,
 }
 
 /// The messages to a server.
@@ -74,11 +74,11 @@ impl Question {
 }
 
 /// The first 16 bytes of a BLAKE3.
-pub type Digest = [u8; 16];
+pub type QuestionHash = [u8; 16];
 
 /// The digest of a request.
-pub fn digest(request: &[u8]) -> Digest {
-    let mut first = Digest::default();
+pub fn digest(request: &[u8]) -> QuestionHash {
+    let mut first = QuestionHash::default();
     first.copy_from_slice(&blake3::hash(request).as_bytes()[..16]);
     first
 }

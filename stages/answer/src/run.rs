@@ -11,7 +11,7 @@ use cwm_web::Settings;
 use crate::config::Config;
 use crate::entry::Entry;
 use crate::players::{self, Player};
-use crate::question::{Digest, Prompt, Question};
+use crate::question::{Prompt, Question, QuestionHash};
 use crate::server::{self, Requests};
 use crate::{earlier_answers, output};
 
@@ -61,7 +61,7 @@ pub fn questions(config: &Config, requests: &Requests, items: &[Item]) -> Result
 /// Opens the journal of the answers, and returns the dollars that an earlier run cost, as far as that is known.
 /// Questions without an answer are sent again, but their cost counts.
 fn open_journal(context: &Context, questions: &[Question]) -> Result<(Journal<Entry>, f64), Failure> {
-    let numbers: HashMap<(&str, Digest), usize> =
+    let numbers: HashMap<(&str, QuestionHash), usize> =
         questions.iter().enumerate().map(|(number, one)| ((&*one.task_id, one.request), number)).collect();
     let mut spent = 0.0;
     let number_of = |entry: &Entry| {

@@ -11,7 +11,7 @@ use cwm_player::{Form, Player, PlayerAnswer, Question};
 
 use crate::config::Config;
 use crate::correctness::correctness;
-use crate::output::Output;
+use crate::output::OutputWriter;
 use crate::positions::{Position, Positions};
 
 /// The fields of a training's description that choices have.
@@ -49,7 +49,7 @@ fn choose(context: &Context, config: &Config, device: &Device) -> Result<(), Fai
     let player = Player::open(context.input("checkpoint")?, device)?.with_precision(config.precision())?;
     let workers = device::workers(context, device)?;
     let mut positions = Positions::open(context, config)?;
-    let mut output = Output::create(context, &chooser(&player, config))?;
+    let mut output = OutputWriter::create(context, &chooser(&player, config))?;
     context.activity("choosing");
     loop {
         context.check_cancelled()?;

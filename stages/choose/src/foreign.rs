@@ -9,7 +9,7 @@ use cwm_evaluations::Evaluations;
 
 use crate::config::Config;
 use crate::correctness::{correctness, notation_of};
-use crate::output::Output;
+use crate::output::OutputWriter;
 use crate::positions::Positions;
 use crate::table::Table;
 
@@ -33,7 +33,7 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
         ..Chooser::default()
     };
     let mut positions = Positions::open(context, config)?;
-    let mut output = Output::create(context, &chooser)?;
+    let mut output = OutputWriter::create(context, &chooser)?;
     let (mut missing, mut first_missing) = (0, None);
     loop {
         context.check_cancelled()?;

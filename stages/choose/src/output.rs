@@ -8,7 +8,7 @@ use crate::positions::Position;
 use crate::training_overlap::TrainingOverlap;
 
 /// The outputs `choices` and `counts`, and the metrics.
-pub struct Output {
+pub struct OutputWriter {
     writer: ChoicesWriter,
     seen: Option<TrainingOverlap>,
     rows: u64,
@@ -16,7 +16,7 @@ pub struct Output {
     answers: [u64; 3],
 }
 
-impl Output {
+impl OutputWriter {
     /// Creates the output without rows.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Output {
     pub fn create(context: &Context, chooser: &Chooser) -> Result<Self, Failure> {
         let seen = TrainingOverlap::of(context, context.input("evaluations")?)?;
         let writer = ChoicesWriter::create(context.output("choices")?, chooser)?;
-        Ok(Output { writer, seen, rows: 0, answers: [0; 3] })
+        Ok(OutputWriter { writer, seen, rows: 0, answers: [0; 3] })
     }
 
     /// A row of this position whose answers are not known yet.

@@ -8,14 +8,14 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::encoded_sequence::EncodedSequence;
-use crate::output::Output;
+use crate::output::OutputWriter;
 
 /// Encodes all examples in order.
 pub fn encode(
     context: &Context,
     threads: &ThreadPool,
     encode: &(dyn Fn(&Example) -> Result<EncodedSequence, String> + Sync),
-    output: &mut Output,
+    output: &mut OutputWriter,
 ) -> Result<(), Failure> {
     let file = fs_err::File::open(context.input("examples")?)?;
     let examples = read_examples(BufReader::new(file), "the examples")?;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::encoded_sequence::EncodedSequence;
 use crate::labels::{LabelledGame, Labels};
-use crate::output::Output;
+use crate::output::OutputWriter;
 
 /// Games that are encoded at once, on all cores, at least.
 const WINDOW: usize = 1 << 10;
@@ -22,7 +22,7 @@ pub fn encode(
     reads_evaluations: bool,
     together: usize,
     encode: &EncodeGames<'_>,
-    output: &mut Output,
+    output: &mut OutputWriter,
 ) -> Result<(), Failure> {
     let games = Games::open(context.input("games")?)?;
     let mut labels = Labels::open(context.optional_input("evaluations").filter(|_| reads_evaluations))?;

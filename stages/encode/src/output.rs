@@ -9,19 +9,19 @@ use crate::encoded_sequence::{EncodedSequence, Row};
 use crate::forms::Form;
 
 /// The outputs `sequences` and `counts`.
-pub struct Output {
+pub struct OutputWriter {
     writer: SequencesWriter,
     counts: Counts,
 }
 
-impl Output {
+impl OutputWriter {
     /// Creates the outputs, before the first row.
     ///
     /// # Errors
     /// An operation on the disk fails.
     pub fn create(context: &Context, form: &'static Form, config: &Config) -> Result<Self, Failure> {
         let writer = SequencesWriter::create(context.output("sequences")?, &form.vocabulary(config), SHARD_ROWS)?;
-        Ok(Output { writer, counts: Counts::new(form) })
+        Ok(OutputWriter { writer, counts: Counts::new(form) })
     }
 
     /// Writes and counts the sequence of a position, a game or an example.

@@ -6,7 +6,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::encoded_sequence::EncodedSequence;
-use crate::output::Output;
+use crate::output::OutputWriter;
 
 /// Positions that are encoded at once, on all cores.
 const WINDOW: usize = 1 << 14;
@@ -16,7 +16,7 @@ pub fn encode(
     context: &Context,
     threads: &ThreadPool,
     encode: fn(&Evaluation) -> Result<EncodedSequence, String>,
-    output: &mut Output,
+    output: &mut OutputWriter,
 ) -> Result<(), Failure> {
     let mut evaluations = Evaluations::open(context.input("evaluations")?)?;
     let (mut done, total) = (0, evaluations.total());

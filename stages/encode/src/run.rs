@@ -5,7 +5,7 @@ use cwm_contract::{Context, Failure};
 use crate::config::Config;
 use crate::forms::{self, Encoder};
 use crate::labels::LabelledGame;
-use crate::output::Output;
+use crate::output::OutputWriter;
 use crate::{examples, games, positions};
 
 /// Reads `evaluations`, `games` or both, or `examples`, and writes `sequences` and `counts`.
@@ -17,7 +17,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
-    let mut output = Output::create(context, form, &config)?;
+    let mut output = OutputWriter::create(context, form, &config)?;
     context.activity("encoding");
     match form.encoder {
         Encoder::Position(encode) => positions::encode(context, &threads, encode, &mut output)?,

@@ -9,21 +9,21 @@ use cwm_speech::{END, text};
 use crate::config::Config;
 
 /// The output `answers` while it is written.
-pub struct Output {
+pub struct OutputWriter {
     writer: AnswersWriter,
     answers: u64,
     words: u64,
     truncated: u64,
 }
 
-impl Output {
+impl OutputWriter {
     /// Creates the output, before the first answer.
     ///
     /// # Errors
     /// An operation on the disk fails.
     pub fn create(context: &Context, run: &PlayerSettings) -> Result<Self, Failure> {
         let writer = AnswersWriter::create(context.output("answers")?, run)?;
-        Ok(Output { writer, answers: 0, words: 0, truncated: 0 })
+        Ok(OutputWriter { writer, answers: 0, words: 0, truncated: 0 })
     }
 
     /// Writes the answer of this number to an item, whose prompt has so many words.

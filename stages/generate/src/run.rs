@@ -8,7 +8,7 @@ use cwm_questions::{Item, UnknownTasks, read_item_files};
 use cwm_speech::{PositionForm, item_words};
 
 use crate::config::Config;
-use crate::output::{self, Output};
+use crate::output::{self, OutputWriter};
 
 /// Items that are answered between two checks for cancellation.
 const WINDOW: usize = 512;
@@ -27,7 +27,7 @@ fn generate(context: &Context, device: &Device) -> Result<(), Failure> {
     let (workers, sampling) = (device::workers(context, device)?, config.sampling());
     let model = Model::new(&network, &weights, device);
     let seed = config.seed.to_string();
-    let mut output = Output::create(context, &output::run(&config, &description))?;
+    let mut output = OutputWriter::create(context, &output::run(&config, &description))?;
     context.activity("answering");
     for (window, prompts) in prompts.chunks(WINDOW).enumerate() {
         context.check_cancelled()?;

@@ -11,7 +11,7 @@ use cwm_models::families;
 use crate::config::Config;
 use crate::{probe, work};
 
-/// The format of the ports `state`.
+/// The format of the inputs and outputs `state`.
 const STATE: Format = Format::named("state");
 
 /// Trains a model.

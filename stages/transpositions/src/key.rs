@@ -5,10 +5,10 @@ use shakmaty::{Chess, EnPassantMode, Position};
 
 /// The first 128 bits of a BLAKE3 digest: small enough for ten million sequences, and no two differ by chance alone.
 /// A number, since numbers compare fast; they sort as their bytes do.
-pub type Digest = u128;
+pub type SequenceHash = u128;
 
 /// The digest of a sequence one move longer than that of `digest`.
-pub fn extend_digest(digest: Digest, token: u16) -> Digest {
+pub fn extend_digest(digest: SequenceHash, token: u16) -> SequenceHash {
     let mut bytes = [0; 18];
     bytes[..16].copy_from_slice(&digest.to_be_bytes());
     bytes[16..].copy_from_slice(&token.to_le_bytes());
@@ -16,7 +16,7 @@ pub fn extend_digest(digest: Digest, token: u16) -> Digest {
 }
 
 /// The digest of the text that [`text`] writes, without writing it.
-pub fn digest(position: &Chess, is_placement: bool) -> Digest {
+pub fn digest(position: &Chess, is_placement: bool) -> SequenceHash {
     let board = position.board();
     let mut bytes = [0; 8 * 8 + 8 + 2];
     let sets = [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
@@ -39,8 +39,8 @@ pub fn text(position: &Chess, is_placement: bool) -> String {
     fen.split(' ').take(fields).collect::<Vec<_>>().join(" ")
 }
 
-fn first(bytes: &[u8]) -> Digest {
+fn first(bytes: &[u8]) -> SequenceHash {
     let mut digest = [0; 16];
     digest.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-    Digest::from_be_bytes(digest)
+    SequenceHash::from_be_bytes(digest)
 }

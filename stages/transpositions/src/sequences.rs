@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use shakmaty::{Chess, Position};
 
 use crate::config::Config;
-use crate::key::{Digest, digest, extend_digest};
+use crate::key::{SequenceHash, digest, extend_digest};
 
 /// Games that are replayed at once, on all cores.
 const WINDOW: usize = 1 << 12;
@@ -16,14 +16,14 @@ const WINDOW: usize = 1 << 12;
 /// A sequence of moves and the position at its end. Equal sequences sort by game, positions by sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence {
-    /// Digest of the moves.
-    pub moves: Digest,
+    /// SequenceHash of the moves.
+    pub moves: SequenceHash,
     /// The game whose first moves they are, by its place in the dataset.
     pub game: u32,
     /// The number of the moves.
     pub ply: u32,
-    /// Digest of the position.
-    pub position: Digest,
+    /// SequenceHash of the position.
+    pub position: SequenceHash,
 }
 
 /// The sequences of games.
@@ -91,7 +91,7 @@ fn of_game(game: u32, tokens: &[u16], config: &Config) -> Result<Vec<Sequence>, 
     let plies = moves.len() as u32;
     let [min, max] = config.plies().unwrap_or([plies.max(1), plies]);
     let mut sequences = Vec::with_capacity((max.min(plies) + 1).saturating_sub(min) as usize);
-    let mut so_far = Digest::default();
+    let mut so_far = SequenceHash::default();
     replay(moves, max, |ply, position| {
         so_far = extend_digest(so_far, moves[ply as usize - 1]);
         if ply >= min {

@@ -18,8 +18,8 @@ fn every_stage_rests_on_its_own_crate_and_those_below_but_the_contract() {
     assert_eq!(crates("bins"), ["cwm-bins"]);
     assert_eq!(crates("split"), ["cwm-chess", "cwm-encoding", "cwm-split"]);
     assert_eq!(crates("train"), ["cwm-encoding", "cwm-models", "cwm-train"]);
-    assert!(found.watched.contains("crates/chess") && found.watched.contains("Cargo.lock"));
-    assert!(!found.watched.contains("crates/contract"));
+    assert!(found.watched_paths.contains("crates/chess") && found.watched_paths.contains("Cargo.lock"));
+    assert!(!found.watched_paths.contains("crates/contract"));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn an_edit_of_a_patched_package_counts_however_deep_it_is_used() {
     house.edit("crates/models/Cargo.toml", "half.workspace = true\n", "");
     house.write("third_party/half/src/lib.rs", "pub fn half() -> u8 { 1 }\n");
     let before = house.fingerprints();
-    assert!(before.watched.contains("third_party/half"));
+    assert!(before.watched_paths.contains("third_party/half"));
     house.edit("third_party/half/src/lib.rs", "1", "2");
     assert_eq!(changes(&before, &house.fingerprints()), ["train", "train: half"]);
 }

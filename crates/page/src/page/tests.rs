@@ -1,10 +1,10 @@
 //! Pages of any chapters.
 
 use super::*;
-use crate::table::{Cell, Column, Row};
+use crate::table::{Column, Row, TableCell};
 
 fn table(id: &str) -> Table {
-    let groups = vec![vec![Row::ours(vec![Cell::count(1).with_sources(&["a".to_owned()])])]];
+    let groups = vec![vec![Row::ours(vec![TableCell::count(1).with_sources(&["a".to_owned()])])]];
     Table {
         id: id.into(),
         title: format!("Table {id}"),

@@ -5,7 +5,7 @@ use crate::number;
 
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub struct TableCell {
     /// The printed text.
     pub text: String,
     /// The number behind it, for sorting and for machines.
@@ -31,42 +31,42 @@ pub struct Interval {
     pub text: String,
 }
 
-impl Cell {
+impl TableCell {
     /// Words.
     pub fn text(text: impl Into<String>) -> Self {
-        Cell { text: text.into(), ..Cell::default() }
+        TableCell { text: text.into(), ..TableCell::default() }
     }
 
     /// A number and how it is printed.
     pub fn number(value: f64, text: impl Into<String>) -> Self {
-        Cell { text: text.into(), value: Some(value), ..Cell::default() }
+        TableCell { text: text.into(), value: Some(value), ..TableCell::default() }
     }
 
     /// A count.
     pub fn count(number: u64) -> Self {
-        Cell::number(number as f64, number::count(number))
+        TableCell::number(number as f64, number::count(number))
     }
 
     /// A fraction, shown in percent.
     pub fn percent(fraction: f64) -> Self {
-        Cell::number(fraction * 100.0, number::percent(fraction))
+        TableCell::number(fraction * 100.0, number::percent(fraction))
     }
 
     /// A number with its deviation over several runs or the interval of a single one, printed by `print`; the numbers of the
     /// cell are `unit` times as large.
     pub fn mean_std(over_runs: MeanStd, print: fn(f64) -> String, unit: f64) -> Self {
-        Cell {
+        TableCell {
             text: print(over_runs.mean),
             value: Some(over_runs.mean * unit),
             deviation: over_runs.deviation.map(|deviation| (deviation * unit, print(deviation))),
-            ..Cell::default()
+            ..TableCell::default()
         }
         .with_interval(over_runs.interval.map(|(low, high)| Interval::new(low, high, print, unit)))
     }
 
     /// Sets the interval, if there is one, and returns the cell.
     pub fn with_interval(self, interval: Option<Interval>) -> Self {
-        Cell { interval, ..self }
+        TableCell { interval, ..self }
     }
 
     /// Returns this cell with its interval in the data files alone: where a reader looks along a row of many numbers.
@@ -82,7 +82,7 @@ impl Cell {
         let mut sources: Vec<String> = sources.into_iter().cloned().collect();
         sources.sort();
         sources.dedup();
-        Cell { sources, ..self }
+        TableCell { sources, ..self }
     }
 
     /// Its interval, where that is printed.
@@ -92,15 +92,15 @@ impl Cell {
 
     /// A cell for what was not run.
     pub fn not_run() -> Self {
-        Cell { text: "not run".to_owned(), absent: true, ..Cell::default() }
+        TableCell { text: "not run".to_owned(), absent: true, ..TableCell::default() }
     }
 
     /// No such number exists.
     pub fn none() -> Self {
-        Cell { text: "–".to_owned(), absent: true, ..Cell::default() }
+        TableCell { text: "–".to_owned(), absent: true, ..TableCell::default() }
     }
 
-    /// Returns true if it is [`Cell::none`].
+    /// Returns true if it is [`TableCell::none`].
     pub fn is_none(&self) -> bool {
         self.absent && self.text == "–"
     }

@@ -1,11 +1,11 @@
 //! A table as CSV, for machines: many digits, deviations and intervals in columns of their own.
 
-use super::{Cell, Table};
+use super::{Table, TableCell};
 use crate::number::plain;
 use crate::plain_text::csv;
 
 /// Further columns of a number: the ending of the column's name, and the number in it.
-const MORE: [(&str, fn(&Cell) -> Option<f64>); 3] = [
+const MORE: [(&str, fn(&TableCell) -> Option<f64>); 3] = [
     ("sd", |cell| cell.deviation.as_ref().map(|(deviation, _)| *deviation)),
     ("low", |cell| cell.interval.as_ref().map(|interval| interval.low)),
     ("high", |cell| cell.interval.as_ref().map(|interval| interval.high)),
@@ -18,7 +18,7 @@ impl Table {
         let rows = || data.all_groups().flat_map(|(group, _)| group);
         let more: Vec<Vec<_>> = (0..data.columns.len())
             .map(|index| {
-                let any = |read: fn(&Cell) -> Option<f64>| {
+                let any = |read: fn(&TableCell) -> Option<f64>| {
                     rows().any(|row| row.cells.get(index).is_some_and(|cell| read(cell).is_some()))
                 };
                 MORE.into_iter().filter(|(_, read)| any(*read)).collect()
@@ -43,7 +43,7 @@ impl Table {
     }
 }
 
-fn field(cell: &Cell) -> String {
+fn field(cell: &TableCell) -> String {
     match cell.value {
         Some(value) => plain(value),
         None if cell.is_none() => String::new(),

@@ -4,7 +4,7 @@ use askama::Template;
 use cwm_contract::Failure;
 
 use super::sources::places;
-use super::{Align, Cell, Column, Row, Table};
+use super::{Align, Column, Row, Table, TableCell};
 use crate::number::plain;
 
 #[derive(Template)]
@@ -47,7 +47,7 @@ impl View<'_> {
 
     /// Returns the sources of the cell's number, as places in the page's list of labels: `3 17`; `None` where it has
     /// none.
-    fn places(&self, cell: &Cell) -> Option<String> {
+    fn places(&self, cell: &TableCell) -> Option<String> {
         let places: Vec<String> = places(self.sources, cell).map(|place| place.to_string()).collect();
         (!places.is_empty()).then(|| places.join(" "))
     }
@@ -109,7 +109,7 @@ impl Column {
     }
 }
 
-impl Cell {
+impl TableCell {
     fn class(&self, column: &Column) -> String {
         format!("{}{}", column.class(), if self.absent { " absent" } else { "" })
     }

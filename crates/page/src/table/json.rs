@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::sources::{places, sources};
-use super::{Cell, Table};
+use super::{Table, TableCell};
 use crate::number::{plain, rounded};
 
 /// Version of the file.
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-fn cell<'a>(cell: &'a Cell, labels: &[String]) -> CellOut<'a> {
+fn cell<'a>(cell: &'a TableCell, labels: &[String]) -> CellOut<'a> {
     CellOut {
         text: &cell.text,
         value: cell.value.map(number),

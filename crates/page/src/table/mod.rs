@@ -13,7 +13,7 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-pub use cell::{Cell, Interval};
+pub use cell::{Interval, TableCell};
 pub(crate) use sources::sources;
 
 /// The source of rows of the paper where nothing of ours stands above them.
@@ -203,12 +203,12 @@ pub struct Row {
     /// The source of its numbers.
     pub kind: RowKind,
     /// A cell for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 impl Row {
     /// A row of what was measured here.
-    pub fn ours(cells: Vec<Cell>) -> Self {
+    pub fn ours(cells: Vec<TableCell>) -> Self {
         Row { kind: RowKind::Ours, cells }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Cell, Table};
+use super::{Table, TableCell};
 
 /// The labels behind these tables themselves, sorted; what their data holds beyond that is not on the page.
 pub fn sources<'a>(tables: impl IntoIterator<Item = &'a Table>) -> Vec<String> {
@@ -13,6 +13,6 @@ pub fn sources<'a>(tables: impl IntoIterator<Item = &'a Table>) -> Vec<String> {
 }
 
 /// Places of the cell's labels in `sources`, from 0.
-pub(super) fn places(sources: &[String], cell: &Cell) -> impl Iterator<Item = usize> {
+pub(super) fn places(sources: &[String], cell: &TableCell) -> impl Iterator<Item = usize> {
     cell.sources.iter().filter_map(|label| sources.binary_search(label).ok())
 }

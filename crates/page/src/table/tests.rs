@@ -4,16 +4,16 @@ use super::*;
 use crate::mean_std::MeanStd;
 use crate::number;
 
-fn paper(cells: Vec<Cell>) -> Row {
+fn paper(cells: Vec<TableCell>) -> Row {
     Row { kind: RowKind::Paper, cells }
 }
 
-fn loss(over_runs: MeanStd) -> Cell {
-    Cell::mean_std(over_runs, |value| number::decimals(value, 6), 1.0)
+fn loss(over_runs: MeanStd) -> TableCell {
+    TableCell::mean_std(over_runs, |value| number::decimals(value, 6), 1.0)
 }
 
-fn accuracy(over_runs: MeanStd) -> Cell {
-    Cell::mean_std(over_runs, number::percent, 100.0)
+fn accuracy(over_runs: MeanStd) -> TableCell {
+    TableCell::mean_std(over_runs, number::percent, 100.0)
 }
 
 /// A table with every feature, and hostile text in every place where text from data can stand.
@@ -37,26 +37,36 @@ fn table() -> Table {
         groups: vec![
             vec![
                 Row::ours(vec![
-                    Cell::text(hostile),
-                    Cell::text("2 runs"),
+                    TableCell::text(hostile),
+                    TableCell::text("2 runs"),
                     loss(several).with_sources(&both),
                     accuracy(several).with_sources(&both),
                 ]),
-                paper(vec![Cell::text(hostile), Cell::text("paper"), Cell::number(0.3, "0.300000"), Cell::none()]),
+                paper(vec![
+                    TableCell::text(hostile),
+                    TableCell::text("paper"),
+                    TableCell::number(0.3, "0.300000"),
+                    TableCell::none(),
+                ]),
             ],
             vec![Row::ours(vec![
-                Cell::text("=b"),
-                Cell::text("this run"),
+                TableCell::text("=b"),
+                TableCell::text("this run"),
                 loss(MeanStd { mean: f64::INFINITY, deviation: None, interval: None }).with_sources(&label("2")),
                 accuracy(one).with_sources(&label("2")),
             ])],
-            vec![Row::ours(vec![Cell::text("[c"), Cell::text("this run"), Cell::not_run(), Cell::none()])],
+            vec![Row::ours(vec![
+                TableCell::text("[c"),
+                TableCell::text("this run"),
+                TableCell::not_run(),
+                TableCell::none(),
+            ])],
         ],
         not_run: vec![vec![paper(vec![
-            Cell::text("d"),
-            Cell::text("paper"),
-            Cell::number(0.5, "0.500000"),
-            Cell::none(),
+            TableCell::text("d"),
+            TableCell::text("paper"),
+            TableCell::number(0.5, "0.500000"),
+            TableCell::none(),
         ])]],
         noun: "models",
         shared_columns: 1,
@@ -135,7 +145,7 @@ fn parts_of_a_longtable_have_one_number() {
     for over in ["A", "B"] {
         wide.columns.extend((0..2).map(|_| Column::number("A heading as wide as this").under(over)));
         for row in wide.groups.iter_mut().chain(&mut wide.not_run).flatten() {
-            row.cells.extend([Cell::number(0.5, "0.500000"), Cell::none()]);
+            row.cells.extend([TableCell::number(0.5, "0.500000"), TableCell::none()]);
         }
     }
     let long = wide.latex();

@@ -266,7 +266,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     drop(store.lock_shared(|_| {}).unwrap());
     assert_eq!(store.lock_owner(&key("a")).unwrap(), None);
     let report = store.verify(None, |_, _| {}).unwrap();
-    let wrong: Vec<&Finding> = report.findings.iter().filter(|finding| finding.path == damaged).collect();
+    let wrong: Vec<&Defect> = report.findings.iter().filter(|finding| finding.path == damaged).collect();
     assert_eq!(wrong.len(), 1, "{report:?}");
     assert_eq!(wrong[0].quarantined, None);
     assert!(damaged.exists());

@@ -192,7 +192,7 @@ impl Whole {
                 for missing in &unusable {
                     // With something in the place of the locks, the damage is reported, and nothing is moved.
                     let aside = missing.damage.as_ref().map(|damage| store.quarantine_damaged(damage));
-                    let is_told = |aside: Result<Option<Finding>>| aside.map_or(true, |found| found.is_some());
+                    let is_told = |aside: Result<Option<Defect>>| aside.map_or(true, |found| found.is_some());
                     prop_assert!(aside.is_none_or(is_told), "{done:?}: {missing:?}");
                 }
                 if unusable.is_empty() {
@@ -203,9 +203,9 @@ impl Whole {
         let first = store.verify(None, |_, _| {});
         prop_assert!(first.is_ok(), "{done:?}: {first:?}");
         let again = store.verify(None, |_, _| {}).unwrap();
-        let is_lost = |finding: &Finding| finding.what.contains("which is not in the store");
+        let is_lost = |finding: &Defect| finding.what.contains("which is not in the store");
         // Files that people put there are reported and stay.
-        let is_foreign = |finding: &Finding| {
+        let is_foreign = |finding: &Defect| {
             ["is not part of a store", "is not named like"].iter().any(|words| finding.what.contains(words))
         };
         let stays = again.findings.iter().find(|finding| !is_lost(finding) && !is_foreign(finding));

@@ -18,7 +18,7 @@ pub(super) fn page_table(report: &Path, id: &str) -> String {
             text += "\nNot run here; the paper's numbers:\n\n";
         }
         let (head, body) = rows.split_once("</thead>").unwrap();
-        let heads: Vec<Vec<Cell>> = head.split("<tr>").skip(1).map(cells).collect();
+        let heads: Vec<Vec<TableCell>> = head.split("<tr>").skip(1).map(cells).collect();
         let over: Vec<&str> = match &heads[..] {
             [over, _] => over.iter().flat_map(|cell| vec![cell.text.as_str(); cell.columns]).collect(),
             _ => Vec::new(),
@@ -29,7 +29,7 @@ pub(super) fn page_table(report: &Path, id: &str) -> String {
             _ => name.clone(),
         });
         text += &line(full);
-        let rule = |cell: &Cell| if cell.is_number { "---:" } else { ":---" }.to_owned();
+        let rule = |cell: &TableCell| if cell.is_number { "---:" } else { ":---" }.to_owned();
         text += &line(heads.last().unwrap().iter().map(rule));
         for group in body.split("<tbody>").skip(1) {
             let mut shared = Vec::new();
@@ -45,14 +45,14 @@ pub(super) fn page_table(report: &Path, id: &str) -> String {
     text
 }
 
-struct Cell {
+struct TableCell {
     text: String,
     columns: usize,
     is_shared: bool,
     is_number: bool,
 }
 
-fn cells(row: &str) -> Vec<Cell> {
+fn cells(row: &str) -> Vec<TableCell> {
     let starts = ["<th", "<td"];
     let mut found = Vec::new();
     let mut rest = row.split("</tr>").next().unwrap();
@@ -62,7 +62,7 @@ fn cells(row: &str) -> Vec<Cell> {
         let attributes = cell.split('>').next().unwrap();
         let columns =
             attributes.split("colspan=\"").nth(1).map_or(1, |rest| rest.split('"').next().unwrap().parse().unwrap());
-        found.push(Cell {
+        found.push(TableCell {
             text: words(&format!("<{}", &cell[..end])),
             columns,
             is_shared: attributes.contains("rowspan"),

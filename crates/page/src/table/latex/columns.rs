@@ -1,6 +1,6 @@
 //! Chooses the columns of a table that fit on a page side by side, in letters that can be read.
 
-use super::super::{Align, Cell, PAPER_ONLY, RowKind, Table};
+use super::super::{Align, PAPER_ONLY, RowKind, Table, TableCell};
 use crate::plain_text::latex;
 
 /// Points that the parts of a table may be wide: the text of LaTeX's `article`, which is narrower than that of most
@@ -58,7 +58,7 @@ impl Table {
         let rows = || self.groups.iter().chain(&self.not_run).flatten();
         let width = |at: usize| {
             let column = &self.columns[at];
-            let widest = |read: &dyn Fn(&Cell) -> f64| {
+            let widest = |read: &dyn Fn(&TableCell) -> f64| {
                 rows().filter_map(|row| row.cells.get(at)).map(read).chain([heading(&column.name)]).fold(0.0, f64::max)
             };
             let (whole, word) =
@@ -155,7 +155,7 @@ fn heading(name: &str) -> f64 {
 }
 
 /// Returns the width of the wider of the number and its interval below.
-fn of_cell(cell: &Cell) -> f64 {
+fn of_cell(cell: &TableCell) -> f64 {
     let interval = cell.printed_interval().map_or(0.0, |interval| points(interval) * SMALL);
     match &cell.deviation {
         Some((_, deviation)) => points(&format!("{} ± {deviation}", cell.text)),

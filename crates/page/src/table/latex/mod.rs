@@ -2,7 +2,7 @@
 
 mod columns;
 
-use super::{Cell, Column, Row, RowKind, Table};
+use super::{Column, Row, RowKind, Table, TableCell};
 use crate::plain_text::latex;
 use columns::Width;
 
@@ -171,7 +171,7 @@ fn lines(row: &Row, shared: usize, widths: &[Width]) -> Vec<String> {
         RowKind::Paper | RowKind::Difference if text.is_empty() => text,
         RowKind::Paper | RowKind::Difference => format!("\\textit{{{text}}}"),
     };
-    let text = |at: usize, cell: &Cell| match (&cell.deviation, widths.get(at)) {
+    let text = |at: usize, cell: &TableCell| match (&cell.deviation, widths.get(at)) {
         (Some((_, deviation)), _) => latex(&format!("{} ± {deviation}", cell.text)),
         (None, Some(width)) => width.set(&cell.text),
         (None, None) => latex(&cell.text),
@@ -179,7 +179,7 @@ fn lines(row: &Row, shared: usize, widths: &[Width]) -> Vec<String> {
     let cells = row.cells.iter().enumerate();
     let cells: Vec<String> =
         cells.map(|(at, cell)| if at < shared { String::new() } else { set(text(at, cell)) }).collect();
-    let interval = |cell: &Cell| match (&cell.deviation, cell.printed_interval()) {
+    let interval = |cell: &TableCell| match (&cell.deviation, cell.printed_interval()) {
         (None, Some(interval)) => format!("{{\\cwminterval {}}}", latex(interval)),
         _ => String::new(),
     };

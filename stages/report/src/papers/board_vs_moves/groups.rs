@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Failure;
 use cwm_measures::{ArmChoices, Comparison, Estimate, Measure, ModelChoices, by_arm};
-use cwm_page::{Cell, Column, MeanStd, escape_controls, number};
+use cwm_page::{Column, MeanStd, TableCell, escape_controls, number};
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
 
@@ -101,12 +101,12 @@ impl<'a> Member<'a> {
     }
 
     /// The cells that name its row.
-    pub(crate) fn head(self) -> Vec<Cell> {
+    pub(crate) fn head(self) -> Vec<TableCell> {
         let arm = &self.measured().arm;
         let variant = if arm.variant.is_empty() { String::new() } else { format!(" ({})", arm.variant) };
         let words = [&escape_controls(&format!("{}{variant}", arm.name)), &escape_controls(&arm.size)];
-        let mut head = vec![Cell::text(self.group.kind.name()), Cell::text(self.group.test.clone())];
-        head.extend(words.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word.clone()) }));
+        let mut head = vec![TableCell::text(self.group.kind.name()), TableCell::text(self.group.test.clone())];
+        head.extend(words.map(|word| if word.is_empty() { TableCell::none() } else { TableCell::text(word.clone()) }));
         head
     }
 
@@ -127,7 +127,7 @@ impl<'a> Member<'a> {
     }
 
     /// Returns the mean as a cell.
-    pub(crate) fn cell(self, measure: Measure, counts: impl Fn(usize) -> bool) -> Cell {
+    pub(crate) fn cell(self, measure: Measure, counts: impl Fn(usize) -> bool) -> TableCell {
         estimate_cell(self.mean(measure, counts), measure.is_rate(), [self.measured()])
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn estimate_cell<'a>(
     found: Option<Estimate>,
     is_rate: bool,
     arms: impl IntoIterator<Item = &'a ArmChoices>,
-) -> Cell {
+) -> TableCell {
     numbers_cell(found, if is_rate { (number::percent, 100.0) } else { (nats, 1.0) }, arms)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn difference_cell<'a>(
     found: Option<Estimate>,
     is_rate: bool,
     arms: impl IntoIterator<Item = &'a ArmChoices>,
-) -> Cell {
+) -> TableCell {
     numbers_cell(found, if is_rate { (points, 100.0) } else { (signed_nats, 1.0) }, arms)
 }
 
@@ -159,11 +159,11 @@ fn numbers_cell<'a>(
     found: Option<Estimate>,
     (print, unit): (fn(f64) -> String, f64),
     arms: impl IntoIterator<Item = &'a ArmChoices>,
-) -> Cell {
-    let Some(found) = found else { return Cell::none() };
+) -> TableCell {
+    let Some(found) = found else { return TableCell::none() };
     let over = MeanStd { mean: found.mean, deviation: None, interval: found.interval };
     let sources: Vec<String> = arms.into_iter().flat_map(labels).collect();
-    Cell::mean_std(over, print, unit).with_sources(&sources)
+    TableCell::mean_std(over, print, unit).with_sources(&sources)
 }
 
 /// A loss, with 3 decimals.

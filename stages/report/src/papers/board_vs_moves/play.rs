@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Failure, GroupInput};
 use cwm_matches::{End, Game, Matches, Participant, Players};
 use cwm_measures::{Arm, Estimate, Resamples};
-use cwm_page::{Cell, Column, escape_controls};
+use cwm_page::{Column, TableCell, escape_controls};
 use cwm_rating::Level;
 
 use crate::papers::board_vs_moves::common::{RESAMPLES, SEED};
@@ -109,14 +109,14 @@ impl ArmGames {
     }
 
     /// The cells that name its rows.
-    pub(crate) fn head(&self) -> Vec<Cell> {
+    pub(crate) fn head(&self) -> Vec<TableCell> {
         let rules = if self.is_papers() { PAPERS_RULES } else { "ours" };
         let words = [rules.to_owned(), escape_controls(&self.arm.name), escape_controls(&self.arm.size)];
         let rules = [escape_controls(&self.legality), escape_controls(&self.repetition)];
         words
             .into_iter()
             .chain(rules)
-            .map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word) })
+            .map(|word| if word.is_empty() { TableCell::none() } else { TableCell::text(word) })
             .collect()
     }
 

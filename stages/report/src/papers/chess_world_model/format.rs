@@ -1,6 +1,6 @@
 //! The forms in which the paper prints numbers in its tables.
 
-use cwm_page::{Cell, MeanStd, number};
+use cwm_page::{MeanStd, TableCell, number};
 
 /// A loss: 6 decimals, or three digits and a power of ten below 1e-4 and from 1e6.
 pub(crate) fn loss(value: f64) -> String {
@@ -28,13 +28,13 @@ pub(crate) fn four_decimals(value: f64) -> String {
 }
 
 /// A loss, with its deviation over several runs or the interval of a single one.
-pub(crate) fn loss_cell(over_runs: MeanStd) -> Cell {
-    Cell::mean_std(over_runs, loss, 1.0)
+pub(crate) fn loss_cell(over_runs: MeanStd) -> TableCell {
+    TableCell::mean_std(over_runs, loss, 1.0)
 }
 
 /// A fraction in percent, with its deviation over several runs or the interval of a single one.
-pub(crate) fn accuracy_cell(over_runs: MeanStd) -> Cell {
-    Cell::mean_std(over_runs, number::percent, 100.0)
+pub(crate) fn accuracy_cell(over_runs: MeanStd) -> TableCell {
+    TableCell::mean_std(over_runs, number::percent, 100.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The hyper-parameters that the paper reports of a training.
 
-use cwm_page::{Cell, Column};
+use cwm_page::{Column, TableCell};
 
 /// The settings of a training; `None` where one is not known, or means nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,6 +40,6 @@ impl Settings {
 }
 
 /// A setting as a cell.
-pub(crate) fn cell(value: Option<f64>) -> Cell {
-    value.map_or(Cell::none(), |value| Cell::number(value, cwm_page::number::setting(value)))
+pub(crate) fn cell(value: Option<f64>) -> TableCell {
+    value.map_or(TableCell::none(), |value| TableCell::number(value, cwm_page::number::setting(value)))
 }

@@ -1,7 +1,7 @@
 //! Any table of findings: a row for each finding, then the paper's rows.
 
 use cwm_findings::{Finding, Kind};
-use cwm_page::{Cell, Column, Interval, Row, RowKind, Table, number};
+use cwm_page::{Column, Interval, Row, RowKind, Table, TableCell, number};
 
 use super::facts::Facts;
 use super::measured::MeasuredFinding;
@@ -58,26 +58,28 @@ pub(super) fn table(spec: &Spec, found: &[MeasuredFinding], facts: &Facts) -> Ta
 
     let ours = |measured: &&MeasuredFinding| {
         let (Finding { model, network, layer, n, .. }, finding) = (&measured.finding, &measured.finding);
-        let mut cells = vec![Cell::text(model), Cell::text(network)];
-        cells.extend(has_layers.then(|| layer.map_or(Cell::text("all"), |layer| Cell::count(u64::from(layer)))));
+        let mut cells = vec![TableCell::text(model), TableCell::text(network)];
+        cells.extend(
+            has_layers.then(|| layer.map_or(TableCell::text("all"), |layer| TableCell::count(u64::from(layer)))),
+        );
         cells.extend(names.iter().map(|(name, _)| text(finding.named(name))));
-        cells.push(Cell::text("this run"));
+        cells.push(TableCell::text("this run"));
         let value = |(name, _): &&(&str, _)| value(finding, name).with_sources([&measured.label]);
         cells.extend(values.iter().map(value));
-        cells.push(Cell::count(*n));
+        cells.push(TableCell::count(*n));
         vec![Row::ours(cells)]
     };
     let papers = |printed: &PrintedRow| {
         let named = |name: &str| text(printed.names.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text));
-        let mut cells = vec![Cell::text("GPT d768/l12"), Cell::text("trained")];
+        let mut cells = vec![TableCell::text("GPT d768/l12"), TableCell::text("trained")];
         cells.extend(has_layers.then(|| named("layer")));
         cells.extend(names.iter().map(|(name, _)| named(name)));
-        cells.push(Cell::text("paper"));
+        cells.push(TableCell::text("paper"));
         let value = |(name, _): &&(&str, _)| {
-            printed.values.iter().find(|(of, _)| of == name).map_or(Cell::none(), |(_, fact)| facts.cell(*fact))
+            printed.values.iter().find(|(of, _)| of == name).map_or(TableCell::none(), |(_, fact)| facts.cell(*fact))
         };
         cells.extend(values.iter().map(value));
-        cells.push(Cell::none());
+        cells.push(TableCell::none());
         vec![Row { kind: RowKind::Paper, cells }]
     };
     Table {
@@ -94,17 +96,17 @@ pub(super) fn table(spec: &Spec, found: &[MeasuredFinding], facts: &Facts) -> Ta
     }
 }
 
-fn text(text: &str) -> Cell {
-    if text.is_empty() { Cell::none() } else { Cell::text(text) }
+fn text(text: &str) -> TableCell {
+    if text.is_empty() { TableCell::none() } else { TableCell::text(text) }
 }
 
-fn value(finding: &Finding, name: &str) -> Cell {
-    finding.get(name).map_or(Cell::none(), |value| {
+fn value(finding: &Finding, name: &str) -> TableCell {
+    finding.get(name).map_or(TableCell::none(), |value| {
         if name == SEEN_GAMES {
-            return Cell::count(value as u64);
+            return TableCell::count(value as u64);
         }
         let interval = finding.interval(name).map(|(low, high)| Interval::new(low, high, short, 1.0));
-        Cell::number(value, short(value)).with_interval(interval)
+        TableCell::number(value, short(value)).with_interval(interval)
     })
 }
 

@@ -3,7 +3,7 @@
 //! Each file has a fact a row: `table`, `row`, `column`, `value` as printed, `unit`, `section`. Values are text, since some are
 //! not numbers: `over 60`, `4*`.
 
-use cwm_page::{Cell, number};
+use cwm_page::{TableCell, number};
 
 const FILES: [&str; 4] = [
     include_str!("text.csv"),
@@ -45,13 +45,13 @@ impl Facts {
     }
 
     /// Returns a fact as a cell, its number `unit` times as large.
-    pub(crate) fn cell(&self, row: &str, column: &str, unit: f64) -> Cell {
+    pub(crate) fn cell(&self, row: &str, column: &str, unit: f64) -> TableCell {
         match (self.get(row, column), self.value(row, column)) {
-            (Some(_), Some(value)) if unit != 1.0 => Cell::count((value * unit).round() as u64),
+            (Some(_), Some(value)) if unit != 1.0 => TableCell::count((value * unit).round() as u64),
             // `8e-05` is set as 8×10⁻⁵.
-            (Some(text), Some(value)) => Cell::number(value, number::printed(&text.replace("e-0", "e-"))),
-            (Some(text), None) => Cell::text(text),
-            (None, _) => Cell::none(),
+            (Some(text), Some(value)) => TableCell::number(value, number::printed(&text.replace("e-0", "e-"))),
+            (Some(text), None) => TableCell::text(text),
+            (None, _) => TableCell::none(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Rates and losses of each arm's choices.
 
 use cwm_measures::Measure;
-use cwm_page::{Cell, Column, PAPER_ONLY, Row, Table};
+use cwm_page::{Column, PAPER_ONLY, Row, Table, TableCell};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::counts::CountedValue;
@@ -60,13 +60,16 @@ pub(crate) fn arms(groups: &[Group], counts: &[CountedValue], facts: &Facts) -> 
 
 fn ours(member: Member, counts: &[CountedValue]) -> Row {
     let measured = member.measured();
-    let known = |number: Option<u64>| number.map_or(Cell::none(), Cell::count);
+    let known = |number: Option<u64>| number.map_or(TableCell::none(), TableCell::count);
     let mut cells = member.head();
-    cells.push(Cell::text(member.source()));
+    cells.push(TableCell::text(member.source()));
     let chooser = &measured.chooser;
     let training = Training::new(chooser, counts);
     cells.extend([chooser.parameters, training.positions(), training.visits(), chooser.steps].map(known));
-    cells.extend([Cell::count(measured.position_count), Cell::count(member.group.compared.positions.len() as u64)]);
+    cells.extend([
+        TableCell::count(measured.position_count),
+        TableCell::count(member.group.compared.positions.len() as u64),
+    ]);
     cells.extend(MEASURES.map(|(measure, _)| member.cell(measure, |_| true)));
     Row::ours(cells)
 }
@@ -74,15 +77,34 @@ fn ours(member: Member, counts: &[CountedValue]) -> Row {
 fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) -> Row {
     let source = if is_repository { REPOSITORY } else { PAPER_ONLY };
     // The repository's logs are of this size; the paper gives parameters.
-    let size = if is_repository { Cell::text("d512/l8") } else { Cell::none() };
-    let mut cells = vec![Cell::text(Kind::Papers.name()), Cell::none(), Cell::text(name), size, Cell::text(source)];
+    let size = if is_repository { TableCell::text("d512/l8") } else { TableCell::none() };
+    let mut cells = vec![
+        TableCell::text(Kind::Papers.name()),
+        TableCell::none(),
+        TableCell::text(name),
+        size,
+        TableCell::text(source),
+    ];
     if is_repository {
         let last = facts.checkpoints(row).last().copied();
-        let (step, loss, best) = last.map_or((Cell::none(), Cell::none(), Cell::none()), |(step, loss, best)| {
-            (Cell::count(step), Cell::number(loss, format!("{loss:.3}")), Cell::number(best, format!("{best:.2}")))
-        });
-        cells.extend([Cell::none(), Cell::none(), Cell::none(), step, Cell::none(), Cell::none(), loss]);
-        cells.extend([Cell::none(), Cell::none(), best, Cell::none()]);
+        let (step, loss, best) =
+            last.map_or((TableCell::none(), TableCell::none(), TableCell::none()), |(step, loss, best)| {
+                (
+                    TableCell::count(step),
+                    TableCell::number(loss, format!("{loss:.3}")),
+                    TableCell::number(best, format!("{best:.2}")),
+                )
+            });
+        cells.extend([
+            TableCell::none(),
+            TableCell::none(),
+            TableCell::none(),
+            step,
+            TableCell::none(),
+            TableCell::none(),
+            loss,
+        ]);
+        cells.extend([TableCell::none(), TableCell::none(), best, TableCell::none()]);
     } else {
         // Small models are printed once, for both of them.
         let parameters = match row {
@@ -92,12 +114,18 @@ fn printed_arm((name, row, is_repository): (&str, &str, bool), facts: &Facts) ->
         let all = |column| facts.cell("all", column, 1.0);
         cells.extend([
             parameters,
-            Cell::none(),
-            Cell::none(),
-            facts.value("all", "steps").map_or(Cell::none(), |steps| Cell::count(steps as u64)),
+            TableCell::none(),
+            TableCell::none(),
+            facts.value("all", "steps").map_or(TableCell::none(), |steps| TableCell::count(steps as u64)),
         ]);
-        cells.extend([Cell::none(), Cell::none(), Cell::none(), all("valid_and_legal"), all("valid_and_legal")]);
-        cells.extend([facts.cell(row, "best_move", 1.0), Cell::none()]);
+        cells.extend([
+            TableCell::none(),
+            TableCell::none(),
+            TableCell::none(),
+            all("valid_and_legal"),
+            all("valid_and_legal"),
+        ]);
+        cells.extend([facts.cell(row, "best_move", 1.0), TableCell::none()]);
     }
     printed_row(cells)
 }

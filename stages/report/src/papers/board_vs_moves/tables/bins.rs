@@ -1,7 +1,7 @@
 //! Rates in parts of the positions: by ply, by number of legal moves, and by occurrence in training.
 
 use cwm_measures::{Measure, SharedPosition};
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Member, head_columns, members};
@@ -83,8 +83,8 @@ fn binned(
     columns.push(Column::text("Measure"));
     columns.extend(bins.iter().map(|bin| Column::number(bin)));
     let rows = |member: Member| {
-        let row = |words: &str, cells: Vec<Cell>| {
-            let head = member.head().into_iter().chain([Cell::text(words)]);
+        let row = |words: &str, cells: Vec<TableCell>| {
+            let head = member.head().into_iter().chain([TableCell::text(words)]);
             Row::ours(head.chain(cells).collect())
         };
         let number =
@@ -93,9 +93,9 @@ fn binned(
         if numbers.iter().all(|number| *number == 0) {
             return Vec::new();
         }
-        let mut rows = vec![row("positions", numbers.into_iter().map(Cell::count).collect())];
+        let mut rows = vec![row("positions", numbers.into_iter().map(TableCell::count).collect())];
         for (measure, words) in MEASURES {
-            let cells: Vec<Cell> =
+            let cells: Vec<TableCell> =
                 (0..bins.len()).map(|bin| member.cell(measure, |place| is_in(member, place, bin))).collect();
             if cells.iter().any(|cell| !cell.is_none()) {
                 rows.push(row(words, cells));

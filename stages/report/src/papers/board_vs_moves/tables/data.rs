@@ -1,6 +1,6 @@
 //! Counts of the games and positions that were played, labelled, encoded and left out.
 
-use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_page::{Column, Row, Table, TableCell, number};
 use serde_json::Value;
 
 use crate::papers::board_vs_moves::common::id;
@@ -16,8 +16,8 @@ pub(crate) fn data(counts: &[CountedValue], played: &[ArmGames]) -> Table {
     let mut engines: Vec<&[String; 3]> = played.iter().flat_map(|played| &played.engines).collect();
     engines.sort();
     groups.extend(engines.into_iter().map(|[label, name, digest]| {
-        let value = Cell::text(format!("{name} (BLAKE3 {digest})")).with_sources([label]);
-        let words = [label.as_str(), "match", "engine of the games"].map(Cell::text);
+        let value = TableCell::text(format!("{name} (BLAKE3 {digest})")).with_sources([label]);
+        let words = [label.as_str(), "match", "engine of the games"].map(TableCell::text);
         vec![Row::ours(words.into_iter().chain([value]).collect())]
     }));
     Table {
@@ -45,13 +45,13 @@ pub(crate) fn data(counts: &[CountedValue], played: &[ArmGames]) -> Table {
 fn counted(counted: &CountedValue) -> Row {
     let CountedValue { label, stage, what, value } = counted;
     let value = match value {
-        Value::Number(whole) if whole.is_u64() => Cell::count(whole.as_u64().unwrap_or_default()),
+        Value::Number(whole) if whole.is_u64() => TableCell::count(whole.as_u64().unwrap_or_default()),
         Value::Number(other) => {
-            other.as_f64().map_or(Cell::none(), |other| Cell::number(other, number::setting(other)))
+            other.as_f64().map_or(TableCell::none(), |other| TableCell::number(other, number::setting(other)))
         }
-        Value::String(text) => Cell::text(text.clone()),
-        _ => Cell::none(),
+        Value::String(text) => TableCell::text(text.clone()),
+        _ => TableCell::none(),
     };
-    let words = [label, stage, what].map(|word| Cell::text(word.clone()));
+    let words = [label, stage, what].map(|word| TableCell::text(word.clone()));
     Row::ours(words.into_iter().chain([value.with_sources([label])]).collect())
 }

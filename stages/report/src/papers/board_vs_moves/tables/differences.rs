@@ -1,7 +1,7 @@
 //! Arms side by side, position by position.
 
 use cwm_measures::Measure;
-use cwm_page::{Cell, Column, Row, Table, escape_controls};
+use cwm_page::{Column, Row, Table, TableCell, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Kind, difference_cell};
@@ -33,12 +33,12 @@ pub(crate) fn differences(groups: &[Group]) -> Table {
                     escape_controls(&measured.arm.name),
                     escape_controls(&other.arm.name),
                 ];
-                let mut cells: Vec<Cell> = words.map(Cell::text).into();
+                let mut cells: Vec<TableCell> = words.map(TableCell::text).into();
                 cells.extend(MEASURES.map(|(measure, _)| {
                     let found = group.compared.difference((one, measure), (two, measure), |_| true);
                     difference_cell(found, measure.is_rate(), [measured, other])
                 }));
-                cells.push(Cell::count(group.compared.positions.len() as u64));
+                cells.push(TableCell::count(group.compared.positions.len() as u64));
                 pairs.push(vec![Row::ours(cells)]);
             }
         }

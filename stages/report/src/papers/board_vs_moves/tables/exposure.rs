@@ -1,7 +1,7 @@
 //! Exposure bias: answers whose tokens follow the right ones (forced), and ones that follow the model's own (free).
 
 use cwm_measures::Measure;
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::{Group, Member, difference_cell, head_columns, members};
@@ -37,7 +37,7 @@ pub(crate) fn exposure(groups: &[Group]) -> Table {
             cells.extend([forced, free].map(|measure| member.cell(measure, |_| true).without_printed_interval()));
             cells.push(difference_cell(difference, true, [member.measured()]));
         }
-        cells.push(Cell::count(member.group.compared.positions.len() as u64));
+        cells.push(TableCell::count(member.group.compared.positions.len() as u64));
         vec![Row::ours(cells)]
     };
     Table {

@@ -1,6 +1,6 @@
 //! Positions by their number of legal moves.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
@@ -32,9 +32,9 @@ pub(crate) fn legal_moves(groups: &[Group]) -> Table {
         let all = group.compared.positions.len() as f64;
         let sources: Vec<String> = group.labels().collect();
         let row = |words: String, number: u64| {
-            let head = [group.kind.name().to_owned(), group.test.clone(), words].map(Cell::text);
-            let numbers =
-                [Cell::count(number), Cell::percent(number as f64 / all)].map(|cell| cell.with_sources(&sources));
+            let head = [group.kind.name().to_owned(), group.test.clone(), words].map(TableCell::text);
+            let numbers = [TableCell::count(number), TableCell::percent(number as f64 / all)]
+                .map(|cell| cell.with_sources(&sources));
             Row::ours(head.into_iter().chain(numbers).collect())
         };
         let listed = group.compared.positions.iter().filter(|asked| asked.legal_moves <= LISTED).count() as u64;

@@ -1,7 +1,7 @@
 //! Results against each opponent.
 
 use cwm_matches::End;
-use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_page::{Column, Row, Table, TableCell, number};
 use cwm_rating::{Rating, difference};
 
 use crate::papers::board_vs_moves::common::id;
@@ -59,7 +59,7 @@ fn row(played: &ArmGames, opponent: &Opponent, games: &[ArmGame]) -> Row {
         games.iter().filter(|game| game.end == end && (!lost || game.score == 0.0)).count() as u64
     };
     let mut cells = played.head();
-    cells.push(Cell::text(opponent.name()));
+    cells.push(TableCell::text(opponent.name()));
     let attempts: u64 = games.iter().map(|game| u64::from(game.illegal_attempts)).sum();
     let mut numbers = counts(results);
     // Resamples of games that all ended alike have no other results.
@@ -68,10 +68,12 @@ fn row(played: &ArmGames, opponent: &Opponent, games: &[ArmGame]) -> Row {
     numbers.push(estimate_cell(score, true, []));
     numbers.extend(
         [(End::Threefold, false), (End::Attempts, true), (End::Context, false)]
-            .map(|(end, lost)| Cell::count(ends(end, lost))),
+            .map(|(end, lost)| TableCell::count(ends(end, lost))),
     );
-    numbers
-        .push(number::mean(attempts, games.len() as u64).map_or(Cell::none(), |(mean, text)| Cell::number(mean, text)));
+    numbers.push(
+        number::mean(attempts, games.len() as u64)
+            .map_or(TableCell::none(), |(mean, text)| TableCell::number(mean, text)),
+    );
     // The rating against an opponent of 0.
     let rated: Vec<RatedGame> = games.iter().map(|game| (0.0, game)).collect();
     numbers.push(by_likelihood(&rated));
@@ -80,9 +82,9 @@ fn row(played: &ArmGames, opponent: &Opponent, games: &[ArmGame]) -> Row {
 }
 
 /// Games, wins, draws and losses.
-fn counts(results: Results) -> Vec<Cell> {
+fn counts(results: Results) -> Vec<TableCell> {
     let Results { wins, draws, losses } = results;
-    [results.games(), wins, draws, losses].map(|number| Cell::count(u64::from(number))).into()
+    [results.games(), wins, draws, losses].map(|number| TableCell::count(u64::from(number))).into()
 }
 
 /// Rounds a rating to a millionth of a point, for machines: ratings are computed to 1e-9, and smaller differences are
@@ -93,13 +95,13 @@ pub(super) fn in_elo(rating: f64) -> f64 {
 }
 
 /// A rating or a bound, which is a word and no number.
-pub(super) fn elo(rating: Option<Rating>) -> Cell {
+pub(super) fn elo(rating: Option<Rating>) -> TableCell {
     match rating {
         Some(likeliest @ Rating::Likeliest { rating, .. }) => {
-            Cell::number(in_elo(rating), number::printed(&likeliest.to_string()))
+            TableCell::number(in_elo(rating), number::printed(&likeliest.to_string()))
         }
-        Some(bound) => Cell::text(number::printed(&bound.to_string())),
-        None => Cell::none(),
+        Some(bound) => TableCell::text(number::printed(&bound.to_string())),
+        None => TableCell::none(),
     }
 }
 
@@ -108,11 +110,12 @@ fn repository(facts: &Facts) -> Vec<Vec<Row>> {
         facts.sweep(sweep).into_iter().enumerate().map(move |(level, [wins, draws, losses])| {
             let results = Results { wins, draws, losses };
             let head = [PAPERS_RULES, REPOSITORY, "", words, ""];
-            let head = head.map(|word| if word.is_empty() { Cell::none() } else { Cell::text(word) });
-            let mut cells: Vec<Cell> = head.into_iter().chain([Cell::text(format!("level {level}"))]).collect();
+            let head = head.map(|word| if word.is_empty() { TableCell::none() } else { TableCell::text(word) });
+            let mut cells: Vec<TableCell> =
+                head.into_iter().chain([TableCell::text(format!("level {level}"))]).collect();
             cells.extend(counts(results));
-            cells.push(results.at(0.0).score().map_or(Cell::none(), Cell::percent));
-            cells.extend(std::iter::repeat_n(Cell::none(), 4));
+            cells.push(results.at(0.0).score().map_or(TableCell::none(), TableCell::percent));
+            cells.extend(std::iter::repeat_n(TableCell::none(), 4));
             cells.push(elo(difference(&results.at(0.0)).ok()));
             vec![printed_row(cells)]
         })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_page::{Cell, Column, Row, Table, escape_controls};
+use cwm_page::{Column, Row, Table, TableCell, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::curves::Curve;
@@ -24,7 +24,7 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
     for (arm, _) in MASKS {
         columns.extend(["Loss a move (nats)", "Best (%)"].map(|name| Column::number(name).under(arm)));
     }
-    let mut ours: BTreeMap<(String, String, u64), Vec<Cell>> = BTreeMap::new();
+    let mut ours: BTreeMap<(String, String, u64), Vec<TableCell>> = BTreeMap::new();
     for curve in curves {
         let Some((arm, seed)) = &curve.arm else { continue };
         let Some(place) = MASKS.iter().position(|(name, _)| *name == arm.name) else { continue };
@@ -34,15 +34,20 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
         }
         for (step, loss, best) in &curve.validation {
             let key = (escape_controls(&arm.size), escape_controls(&source), *step);
-            let cells = ours.entry(key).or_insert_with(|| vec![Cell::none(); 2 * MASKS.len()]);
-            cells[2 * place] = Cell::number(*loss, nats(*loss)).with_sources([&curve.label]);
+            let cells = ours.entry(key).or_insert_with(|| vec![TableCell::none(); 2 * MASKS.len()]);
+            cells[2 * place] = TableCell::number(*loss, nats(*loss)).with_sources([&curve.label]);
             if let Some(best) = best {
-                cells[2 * place + 1] = Cell::percent(*best).with_sources([&curve.label]);
+                cells[2 * place + 1] = TableCell::percent(*best).with_sources([&curve.label]);
             }
         }
     }
     let ours = ours.into_iter().map(|((size, source, step), cells)| {
-        let head = [Cell::text(Kind::Controlled.name()), Cell::text(source), Cell::text(size), Cell::count(step)];
+        let head = [
+            TableCell::text(Kind::Controlled.name()),
+            TableCell::text(source),
+            TableCell::text(size),
+            TableCell::count(step),
+        ];
         vec![Row::ours(head.into_iter().chain(cells).collect())]
     });
     let groups: Vec<Vec<Row>> = ours.collect();
@@ -65,16 +70,21 @@ pub(crate) fn masks(curves: &[Curve], facts: &Facts) -> Table {
 }
 
 fn repository(facts: &Facts) -> Vec<Vec<Row>> {
-    let mut steps: BTreeMap<u64, Vec<Cell>> = BTreeMap::new();
+    let mut steps: BTreeMap<u64, Vec<TableCell>> = BTreeMap::new();
     for (place, (_, row)) in MASKS.into_iter().enumerate() {
         for (step, loss, best) in facts.checkpoints(row) {
-            let cells = steps.entry(step).or_insert_with(|| vec![Cell::none(); 2 * MASKS.len()]);
-            cells[2 * place] = Cell::number(loss, nats(loss));
-            cells[2 * place + 1] = Cell::number(best, format!("{best:.2}"));
+            let cells = steps.entry(step).or_insert_with(|| vec![TableCell::none(); 2 * MASKS.len()]);
+            cells[2 * place] = TableCell::number(loss, nats(loss));
+            cells[2 * place + 1] = TableCell::number(best, format!("{best:.2}"));
         }
     }
-    let row = |(step, cells): (u64, Vec<Cell>)| {
-        let head = [Cell::text(Kind::Papers.name()), Cell::text(REPOSITORY), Cell::none(), Cell::count(step)];
+    let row = |(step, cells): (u64, Vec<TableCell>)| {
+        let head = [
+            TableCell::text(Kind::Papers.name()),
+            TableCell::text(REPOSITORY),
+            TableCell::none(),
+            TableCell::count(step),
+        ];
         vec![printed_row(head.into_iter().chain(cells).collect())]
     };
     steps.into_iter().map(row).collect()

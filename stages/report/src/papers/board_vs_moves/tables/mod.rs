@@ -24,14 +24,14 @@ pub(crate) use paper_tables::{table_2, table_3};
 pub(crate) use positions::positions;
 pub(crate) use ratings::ratings;
 
-use cwm_page::{Cell, Row, RowKind};
+use cwm_page::{Row, RowKind, TableCell};
 
 /// The meaning of intervals, for captions.
 const INTERVALS: &str = "Intervals hold 95 % of 1,000 resamples of games (of positions, where there are no games); they do not show how \
                          seeds differ, over which arms are averaged position by position.";
 
 /// A row of numbers that were printed elsewhere.
-fn printed_row(cells: Vec<Cell>) -> Row {
+fn printed_row(cells: Vec<TableCell>) -> Row {
     Row { kind: RowKind::Paper, cells }
 }
 

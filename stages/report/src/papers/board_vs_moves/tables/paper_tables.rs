@@ -1,6 +1,6 @@
 //! The paper's tables 2 and 3, beside our values.
 
-use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_page::{Column, Row, Table, TableCell, number};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::counts::CountedValue;
@@ -36,7 +36,7 @@ pub(crate) fn table_2(curves: &[Curve], counts: &[CountedValue], facts: &Facts) 
     let groups: Vec<Vec<Row>> = ours.collect();
     let papers = |model: &'static str| {
         let cells = SETTINGS.map(|(key, _)| facts.cell(model, key, 1.0));
-        vec![printed_row(std::iter::once(Cell::text(model)).chain(cells).collect())]
+        vec![printed_row(std::iter::once(TableCell::text(model)).chain(cells).collect())]
     };
     Table {
         id: id("table-02"),
@@ -58,29 +58,30 @@ fn ours(curve: &Curve, counts: &[CountedValue]) -> Row {
     let training = curve.chooser.as_ref().map(|chooser| Training::new(chooser, counts));
     let number = |key: &str| training.and_then(|training| training.number(key));
     let rates = || curve.train.iter().filter_map(|(_, _, rate)| *rate);
-    let setting = |value: f64| Cell::number(value, number::setting(value));
-    let count = |value: f64| Cell::count(value.round() as u64);
+    let setting = |value: f64| TableCell::number(value, number::setting(value));
+    let count = |value: f64| TableCell::count(value.round() as u64);
     let last = curve.train.iter().chain(&curve.validation).map(|(step, ..)| *step).max();
     let known = |key: &str| match key {
         "learning_rate" => number("lr").or_else(|| rates().reduce(f64::max)).map(rate),
         "minimum_lr" => training.and_then(Training::lowest_rate).or_else(|| rates().next_back()).map(rate),
         "batch_size" => number("batch_size").map(count),
-        "gradient_accumulation_steps" => number("batch_size").map(|_| Cell::count(1)),
+        "gradient_accumulation_steps" => number("batch_size").map(|_| TableCell::count(1)),
         "token_batch_size" => training.and_then(Training::batch_tokens).map(count),
-        "max_iterations" => curve.chooser.as_ref().and_then(|chooser| chooser.steps).or(last).map(Cell::count),
+        "max_iterations" => curve.chooser.as_ref().and_then(|chooser| chooser.steps).or(last).map(TableCell::count),
         "beta1" => number("beta2").map(|_| setting(BETA1)),
         "beta2" => number("beta2").map(setting),
         "warmup_iterations" => number("warmup").map(count),
         "lr_decay_iterations" => training.and_then(Training::horizon).map(count),
         _ => None,
     };
-    let numbers = SETTINGS.map(|(key, _)| known(key).map_or(Cell::none(), |cell| cell.with_sources([&curve.label])));
-    Row::ours(std::iter::once(Cell::text(curve.name(true))).chain(numbers).collect())
+    let numbers =
+        SETTINGS.map(|(key, _)| known(key).map_or(TableCell::none(), |cell| cell.with_sources([&curve.label])));
+    Row::ours(std::iter::once(TableCell::text(curve.name(true))).chain(numbers).collect())
 }
 
 /// A learning rate with three digits: the rates in curves have rounding errors beyond them.
-fn rate(rate: f64) -> Cell {
-    Cell::number(rate, number::setting(format!("{rate:.2e}").parse().unwrap_or(rate)))
+fn rate(rate: f64) -> TableCell {
+    TableCell::number(rate, number::setting(format!("{rate:.2e}").parse().unwrap_or(rate)))
 }
 
 /// Table 3: the rating of each level, and the number of games against it here.
@@ -91,7 +92,7 @@ pub(crate) fn table_3(played: &[ArmGames], facts: &Facts) -> Table {
     };
     let row = |level: u8| {
         let rating = facts.cell(&level.to_string(), "elo", 1.0);
-        Some(vec![Row::ours(vec![Cell::count(u64::from(level)), rating, Cell::count(games(level))])])
+        Some(vec![Row::ours(vec![TableCell::count(u64::from(level)), rating, TableCell::count(games(level))])])
     };
     let levels = (0..20).filter(|level| facts.level(*level).is_some() || games(*level) > 0);
     Table {

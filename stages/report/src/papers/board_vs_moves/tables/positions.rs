@@ -1,6 +1,6 @@
 //! The answers of each arm in the same positions.
 
-use cwm_page::{Cell, Column, Row, Table, escape_controls};
+use cwm_page::{Column, Row, Table, TableCell, escape_controls};
 
 use crate::papers::board_vs_moves::common::id;
 use crate::papers::board_vs_moves::groups::Group;
@@ -31,13 +31,19 @@ pub(crate) fn positions(groups: &[Group]) -> Table {
 fn rows(group: &Group, shown: ShownPosition) -> Vec<Row> {
     let asked = shown.position();
     let head = || {
-        let ply = asked.t.map_or(Cell::none(), |t| Cell::count(u64::from(t)));
-        let [kind, test] = [group.kind.name().to_owned(), group.test.clone()].map(Cell::text);
-        vec![kind, test, ply, Cell::text(escape_controls(&asked.fen)), shown.best().map_or(Cell::none(), Cell::text)]
+        let ply = asked.t.map_or(TableCell::none(), |t| TableCell::count(u64::from(t)));
+        let [kind, test] = [group.kind.name().to_owned(), group.test.clone()].map(TableCell::text);
+        vec![
+            kind,
+            test,
+            ply,
+            TableCell::text(escape_controls(&asked.fen)),
+            shown.best().map_or(TableCell::none(), TableCell::text),
+        ]
     };
     let row = |answer: ArmAnswer| {
         let words = [answer.arm.clone(), escape_controls(answer.text), answer.class().to_owned()];
-        Row::ours(head().into_iter().chain(words.map(Cell::text)).collect())
+        Row::ours(head().into_iter().chain(words.map(TableCell::text)).collect())
     };
     shown.answers().map(row).collect()
 }

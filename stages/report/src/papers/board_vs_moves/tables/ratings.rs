@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_page::{Cell, Column, Interval, PAPER_ONLY, Row, Table, number};
+use cwm_page::{Column, Interval, PAPER_ONLY, Row, Table, TableCell, number};
 use cwm_rating::{Level, PAPERS_DRAW, in_turn, interval, likeliest};
 
 use crate::papers::board_vs_moves::common::id;
@@ -90,7 +90,7 @@ fn row(played: &ArmGames, facts: &Facts) -> Option<Row> {
         let games: Vec<RatedGame> = games.iter().copied().filter(|(_, game)| game.is_white == is_white).collect();
         by_likelihood(&games)
     };
-    let mut numbers = vec![Cell::count(games.len() as u64), Cell::count(results.len() as u64)];
+    let mut numbers = vec![TableCell::count(games.len() as u64), TableCell::count(results.len() as u64)];
     numbers.extend(by_papers_rule(&results));
     numbers.extend([by_likelihood(&games), of_colour(true), of_colour(false)]);
     let numbers = numbers.into_iter().map(|cell| cell.with_sources(&played.labels));
@@ -98,17 +98,17 @@ fn row(played: &ArmGames, facts: &Facts) -> Option<Row> {
 }
 
 /// Rates by the paper's rule, with the levels in rising and in falling order.
-fn by_papers_rule(levels: &[Level]) -> [Cell; 2] {
+fn by_papers_rule(levels: &[Level]) -> [TableCell; 2] {
     let rating = |levels: &[Level]| {
         let last = in_turn(levels, PAPERS_DRAW).ok().and_then(|path| path.last().copied());
-        last.map_or(Cell::none(), |rating| Cell::number(rating, number::whole(rating.round())))
+        last.map_or(TableCell::none(), |rating| TableCell::number(rating, number::whole(rating.round())))
     };
     let falling: Vec<Level> = levels.iter().rev().copied().collect();
     [rating(levels), rating(&falling)]
 }
 
 /// Rates by maximum likelihood, with the interval over pairs.
-pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
+pub(super) fn by_likelihood(games: &[RatedGame]) -> TableCell {
     let level = |(rating, game): &RatedGame| Results::of([*game]).at(*rating);
     let levels: Vec<Level> = games.iter().map(level).collect();
     let mut pairs: BTreeMap<(usize, u64), Vec<Level>> = BTreeMap::new();
@@ -120,7 +120,7 @@ pub(super) fn by_likelihood(games: &[RatedGame]) -> Cell {
     with_interval(cell, &pairs)
 }
 
-fn with_interval(cell: Cell, pairs: &[Vec<Level>]) -> Cell {
+fn with_interval(cell: TableCell, pairs: &[Vec<Level>]) -> TableCell {
     let Ok(found) = interval(pairs, RESAMPLES, SEED, cwm_measures::CONFIDENCE) else { return cell };
     // Resamples of games that all ended alike have no other results. An end that the games do not bound is infinite.
     let has_width = found.low.zip(found.high).is_none_or(|(low, high)| low < high);
@@ -148,19 +148,25 @@ fn repository((sweep, words): (&str, &str), facts: &Facts) -> Option<Vec<Row>> {
             .collect::<Vec<_>>()
     };
     let pairs: Vec<Vec<Level>> = levels.iter().flat_map(games).collect();
-    let mut cells =
-        vec![Cell::text(PAPERS_RULES), Cell::text(REPOSITORY), Cell::none(), Cell::text(words), Cell::none()];
-    cells.extend([Cell::count(pairs.len() as u64), Cell::count(levels.len() as u64)]);
+    let mut cells = vec![
+        TableCell::text(PAPERS_RULES),
+        TableCell::text(REPOSITORY),
+        TableCell::none(),
+        TableCell::text(words),
+        TableCell::none(),
+    ];
+    cells.extend([TableCell::count(pairs.len() as u64), TableCell::count(levels.len() as u64)]);
     cells.extend(by_papers_rule(&levels));
     cells.push(with_interval(elo(likeliest(&levels).ok()), &pairs));
-    cells.extend([Cell::none(), Cell::none()]);
+    cells.extend([TableCell::none(), TableCell::none()]);
     Some(vec![printed_row(cells)])
 }
 
 fn papers((words, row, column): (&str, &str, &str), facts: &Facts) -> Row {
-    let mut cells = vec![Cell::text(PAPERS_RULES), Cell::text(words), Cell::none(), Cell::text(PAPER_ONLY)];
-    cells.extend(std::iter::repeat_n(Cell::none(), 3));
+    let mut cells =
+        vec![TableCell::text(PAPERS_RULES), TableCell::text(words), TableCell::none(), TableCell::text(PAPER_ONLY)];
+    cells.extend(std::iter::repeat_n(TableCell::none(), 3));
     cells.push(facts.cell(row, column, 1.0));
-    cells.extend(std::iter::repeat_n(Cell::none(), 4));
+    cells.extend(std::iter::repeat_n(TableCell::none(), 4));
     printed_row(cells)
 }

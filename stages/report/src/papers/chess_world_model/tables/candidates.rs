@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, Row, Table, escape_controls, number};
+use cwm_page::{Column, Row, Table, TableCell, escape_controls, number};
 
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -22,8 +22,11 @@ pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
         let excluded = choice.candidates.iter().filter(|candidate| candidate.rank.is_none()).count();
         if hidden > 0 {
             let mut cells = head(choice).to_vec();
-            cells.extend([Cell::none(), Cell::text(format!("{hidden} more, of which {excluded} were excluded"))]);
-            cells.resize_with(columns().len(), Cell::none);
+            cells.extend([
+                TableCell::none(),
+                TableCell::text(format!("{hidden} more, of which {excluded} were excluded")),
+            ]);
+            cells.resize_with(columns().len(), TableCell::none);
             rows.push(Row::ours(cells));
         }
         rows
@@ -60,8 +63,8 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn head(choice: &Choice) -> [Cell; 3] {
-    [Cell::text(choice.stage), Cell::text(choice.model.name()), Cell::text(choice.model.size.clone())]
+fn head(choice: &Choice) -> [TableCell; 3] {
+    [TableCell::text(choice.stage), TableCell::text(choice.model.name()), TableCell::text(choice.model.size.clone())]
 }
 
 fn row(choice: &Choice, candidate: &Candidate) -> Row {
@@ -71,7 +74,7 @@ fn row(choice: &Choice, candidate: &Candidate) -> Row {
         .map(|(name, value)| format!("{} {}", escape_controls(name), words(value)))
         .collect();
     let mut cells = head(choice).to_vec();
-    cells.extend([rank(candidate), Cell::text(parameters.join(", "))]);
+    cells.extend([rank(candidate), TableCell::text(parameters.join(", "))]);
     cells.extend(measured(choice, candidate));
     cells.push(note(candidate));
     Row::ours(cells)
@@ -86,14 +89,13 @@ fn data(choices: &[Choice]) -> Table {
     drop(columns.splice(4..5, [Column::text("Training")].into_iter().chain(own)));
     let row = |choice: &Choice, candidate: &Candidate| {
         let mut cells = head(choice).to_vec();
-        cells.extend([rank(candidate), Cell::text(escape_controls(&candidate.label))]);
-        cells.extend(names.iter().map(|name| {
-            match candidate.parameters.get(*name) {
-                None => Cell::none(),
-                Some(value) => value
-                    .as_f64()
-                    .map_or_else(|| Cell::text(words(value)), |value| Cell::number(value, number::setting(value))),
-            }
+        cells.extend([rank(candidate), TableCell::text(escape_controls(&candidate.label))]);
+        cells.extend(names.iter().map(|name| match candidate.parameters.get(*name) {
+            None => TableCell::none(),
+            Some(value) => value.as_f64().map_or_else(
+                || TableCell::text(words(value)),
+                |value| TableCell::number(value, number::setting(value)),
+            ),
         }));
         cells.extend(measured(choice, candidate));
         cells.push(note(candidate));
@@ -110,19 +112,19 @@ fn words(value: &serde_json::Value) -> String {
     }
 }
 
-fn rank(candidate: &Candidate) -> Cell {
-    candidate.rank.map_or(Cell::none(), Cell::count)
+fn rank(candidate: &Candidate) -> TableCell {
+    candidate.rank.map_or(TableCell::none(), TableCell::count)
 }
 
-fn measured(choice: &Choice, candidate: &Candidate) -> [Cell; 4] {
-    let percent = |value: Option<f64>| value.map(Cell::percent);
-    let loss = candidate.loss.map(|loss| Cell::number(loss, format::loss(loss)));
+fn measured(choice: &Choice, candidate: &Candidate) -> [TableCell; 4] {
+    let percent = |value: Option<f64>| value.map(TableCell::percent);
+    let loss = candidate.loss.map(|loss| TableCell::number(loss, format::loss(loss)));
     [loss, percent(candidate.exact), percent(candidate.labelwise), percent(candidate.trajectory)]
-        .map(|cell| cell.map_or(Cell::none(), |cell| cell.with_sources(&choice.sources(candidate))))
+        .map(|cell| cell.map_or(TableCell::none(), |cell| cell.with_sources(&choice.sources(candidate))))
 }
 
-fn note(candidate: &Candidate) -> Cell {
-    Cell::text(match (&candidate.why, candidate.chosen) {
+fn note(candidate: &Candidate) -> TableCell {
+    TableCell::text(match (&candidate.why, candidate.chosen) {
         (Some(why), true) => format!("chosen: {}", escape_controls(why)),
         (Some(why), false) => format!("excluded: {}", escape_controls(why)),
         (None, _) => String::new(),

@@ -1,7 +1,7 @@
 //! Models beside others, paired by game.
 
 use cwm_page::{
-    Cell, Column, Interval, Row, Table, escape_controls,
+    Column, Interval, Row, Table, TableCell, escape_controls,
     number::{percent, plain, signed},
 };
 
@@ -54,14 +54,15 @@ pub(crate) fn differences(compared: &[(String, Vec<Difference>)]) -> Table {
     let rows = |name: fn(&TestSet) -> String| {
         all.iter().map(move |(test, model, (_, baseline), line, label)| {
             let mut cells = vec![
-                Cell::text(name(test)),
-                Cell::text(model.name()),
-                Cell::text(model.size.clone()),
-                Cell::text(baseline.clone()),
+                TableCell::text(name(test)),
+                TableCell::text(model.name()),
+                TableCell::text(model.size.clone()),
+                TableCell::text(baseline.clone()),
             ];
             cells.extend(SHOWN.iter().flat_map(|shown| tested(line, shown, label)));
             cells.extend(
-                [Cell::percent(line.lower_games), Cell::count(line.games)].map(|cell| cell.with_sources([*label])),
+                [TableCell::percent(line.lower_games), TableCell::count(line.games)]
+                    .map(|cell| cell.with_sources([*label])),
             );
             vec![Row::ours(cells)]
         })
@@ -109,12 +110,12 @@ fn model_of_baseline(model: &Model, family: &str, size: &str, variant: &str) -> 
 }
 
 /// The difference with its interval, and p.
-fn tested(line: &Difference, (_, read, print, unit): &ShownMetric, label: &String) -> [Cell; 2] {
+fn tested(line: &Difference, (_, read, print, unit): &ShownMetric, label: &String) -> [TableCell; 2] {
     let [difference, low, high, p] = read(line);
     let interval = low.zip(high).map(|(low, high)| Interval::new(low, high, *print, *unit));
-    let difference = difference.map(|value| Cell::number(value * unit, print(value)).with_interval(interval));
-    let p = p.map(|p| Cell::number(p, probability(p)));
-    [difference, p].map(|cell| cell.map_or(Cell::none(), |cell| cell.with_sources([label])))
+    let difference = difference.map(|value| TableCell::number(value * unit, print(value)).with_interval(interval));
+    let p = p.map(|p| TableCell::number(p, probability(p)));
+    [difference, p].map(|cell| cell.map_or(TableCell::none(), |cell| cell.with_sources([label])))
 }
 
 /// Formats with 4 decimals; no probability prints as zero.

@@ -1,6 +1,6 @@
 //! The games that `parse` and `import` kept and dropped, with reasons.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use crate::papers::chess_world_model::read::counts::{Counts, LabelledCounts};
 
@@ -13,9 +13,15 @@ pub(crate) fn drops(counts: &[LabelledCounts]) -> Option<Table> {
             continue;
         };
         let row = |fate: String, games: u64| {
-            let from = |cell: Cell| cell.with_sources([&labelled.label]);
-            let share = if *read > 0 { from(Cell::percent(games as f64 / *read as f64)) } else { Cell::none() };
-            Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), from(Cell::count(games)), share])
+            let from = |cell: TableCell| cell.with_sources([&labelled.label]);
+            let share =
+                if *read > 0 { from(TableCell::percent(games as f64 / *read as f64)) } else { TableCell::none() };
+            Row::ours(vec![
+                TableCell::text(labelled.label.clone()),
+                TableCell::text(fate),
+                from(TableCell::count(games)),
+                share,
+            ])
         };
         let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
         every.push(rows.clone());

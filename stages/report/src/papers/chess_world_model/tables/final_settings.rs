@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::model::Model;
@@ -83,18 +83,18 @@ fn rows(model: &Model, runs: &[&TestResult], paper: &PaperFacts) -> Vec<Row> {
     let settings = values(runs);
     let columns = Settings::NAMES.iter().enumerate().map(|(at, name)| {
         let cell = match settings.as_slice() {
-            [] => Cell::none(),
+            [] => TableCell::none(),
             [one] => settings::cell(one[at]),
             // Runs of one model with settings of their own: all of them, as words.
             several => {
                 let each: BTreeMap<u64, f64> =
                     several.iter().filter_map(|one| one[at]).map(|value| (value.to_bits(), value)).collect();
                 match each.values().collect::<Vec<_>>().as_slice() {
-                    [] => Cell::none(),
+                    [] => TableCell::none(),
                     [one] => settings::cell(Some(**one)),
-                    several => {
-                        Cell::text(several.iter().map(|value| number::setting(**value)).collect::<Vec<_>>().join(", "))
-                    }
+                    several => TableCell::text(
+                        several.iter().map(|value| number::setting(**value)).collect::<Vec<_>>().join(", "),
+                    ),
                 }
             }
         };
@@ -103,6 +103,6 @@ fn rows(model: &Model, runs: &[&TestResult], paper: &PaperFacts) -> Vec<Row> {
         PaperComparison::new(cell, printed, number::setting)
     });
     let columns: Vec<PaperComparison> = columns.collect();
-    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let head = [TableCell::text(model.name()), TableCell::text(model.size.clone())];
     comparison_rows(&head, (!runs.is_empty()).then_some("this run"), &columns)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, escape_controls, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, escape_controls, number};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::format;
@@ -63,7 +63,7 @@ pub(crate) fn first_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts
 
 fn rows(model: &Model, choice: Option<&&Choice>, more: &BTreeSet<&String>, paper: &PaperFacts) -> Vec<Row> {
     let best = choice.and_then(|choice| Some((choice, choice.ranked(1)?)));
-    let from = |cell: Cell| match best {
+    let from = |cell: TableCell| match best {
         Some((choice, best)) if !cell.absent => cell.with_sources(&choice.sources(best)),
         _ => cell,
     };
@@ -72,33 +72,32 @@ fn rows(model: &Model, choice: Option<&&Choice>, more: &BTreeSet<&String>, paper
         .iter()
         .map(|(name, read)| {
             let value = best.and_then(|(_, best)| read(best));
-            let (print, cell): (fn(f64) -> String, fn(f64) -> Cell) = match *name {
-                "loss" => (format::loss, |loss| Cell::number(loss, format::loss(loss))),
-                _ => (number::two_decimals, Cell::percent),
+            let (print, cell): (fn(f64) -> String, fn(f64) -> TableCell) = match *name {
+                "loss" => (format::loss, |loss| TableCell::number(loss, format::loss(loss))),
+                _ => (number::two_decimals, TableCell::percent),
             };
             let cell = value.map(cell);
-            PaperComparison::new(from(cell.unwrap_or_else(Cell::none)), printed(name), print)
+            PaperComparison::new(from(cell.unwrap_or_else(TableCell::none)), printed(name), print)
         })
         .collect();
     columns.extend(Settings::NAMES[..4].iter().map(|name| {
         let ours = best.and_then(|(_, best)| setting(best, name));
         PaperComparison::new(from(settings::cell(ours)), printed(name), number::setting)
     }));
-    columns
-        .extend(more.iter().map(|name| {
-            PaperComparison::without_paper(best.map_or(Cell::none(), |(_, best)| from(other(best, name))))
-        }));
-    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    columns.extend(more.iter().map(|name| {
+        PaperComparison::without_paper(best.map_or(TableCell::none(), |(_, best)| from(other(best, name))))
+    }));
+    let head = [TableCell::text(model.name()), TableCell::text(model.size.clone())];
     comparison_rows(&head, choice.map(|choice| choice.stage), &columns)
 }
 
 /// A parameter that the paper does not vary: a number, a text or a truth value.
-fn other(candidate: &Candidate, name: &str) -> Cell {
+fn other(candidate: &Candidate, name: &str) -> TableCell {
     match candidate.parameters.get(name) {
-        None => Cell::none(),
-        Some(serde_json::Value::String(text)) => Cell::text(escape_controls(text)),
+        None => TableCell::none(),
+        Some(serde_json::Value::String(text)) => TableCell::text(escape_controls(text)),
         Some(value) => {
-            value.as_f64().map_or_else(|| Cell::text(value.to_string()), |number| settings::cell(Some(number)))
+            value.as_f64().map_or_else(|| TableCell::text(value.to_string()), |number| settings::cell(Some(number)))
         }
     }
 }

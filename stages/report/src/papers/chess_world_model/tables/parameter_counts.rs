@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::PaperFacts;
 use crate::papers::chess_world_model::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
@@ -46,12 +46,12 @@ pub(crate) fn parameter_counts(results: &Results, paper: &PaperFacts) -> Table {
 
 /// The rows of one count; `None` where it was not run.
 fn rows(model: &Model, count: Option<Option<u64>>, labels: &BTreeSet<&String>, paper: &PaperFacts) -> Vec<Row> {
-    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let head = [TableCell::text(model.name()), TableCell::text(model.size.clone())];
     let known = count.flatten();
     let millions = known.map(|number| number as f64 / 1e6);
     let cells = [
-        known.map_or(Cell::none(), Cell::count),
-        millions.map_or(Cell::none(), |millions| Cell::number(millions, number::two_decimals(millions))),
+        known.map_or(TableCell::none(), TableCell::count),
+        millions.map_or(TableCell::none(), |millions| TableCell::number(millions, number::two_decimals(millions))),
     ];
     let [count_cell, millions] =
         cells.map(|cell| if known.is_some() { cell.with_sources(labels.iter().copied()) } else { cell });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, MeanStd, PaperComparison, PrintedValue, Row, Table, comparison_rows, number};
+use cwm_page::{Column, MeanStd, PaperComparison, PrintedValue, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::format;
@@ -186,17 +186,17 @@ fn rows(
         .map(|start| {
             let bin = bins.iter().find(|bin| bin.start == *start);
             // A line of seven intervals is no table to read.
-            let cell = bin.map_or(Cell::none(), |bin| cell(bin, accuracy).without_printed_interval());
+            let cell = bin.map_or(TableCell::none(), |bin| cell(bin, accuracy).without_printed_interval());
             PaperComparison::new(cell, printed(results, paper, test, accuracy, model, *start), number::two_decimals)
         })
         .collect();
     let runs = bins.iter().map(|bin| bin.runs).max();
     let source = runs.map(|runs| source(std::iter::once(runs), departures(results, model, test)));
-    comparison_rows(&[Cell::text(model.name()), Cell::text(model.size.clone())], source.as_deref(), &columns)
+    comparison_rows(&[TableCell::text(model.name()), TableCell::text(model.size.clone())], source.as_deref(), &columns)
 }
 
 /// A bin's accuracy.
-pub(super) fn cell(bin: &PrefixBin, accuracy: Accuracy) -> Cell {
+pub(super) fn cell(bin: &PrefixBin, accuracy: Accuracy) -> TableCell {
     format::accuracy_cell(accuracy.of(bin)).with_sources(&bin.labels)
 }
 
@@ -234,18 +234,18 @@ pub(super) fn every_bin<'a>(
         for start in starts {
             let bin = bins.iter().find(|bin| bin.start == start);
             let head = [
-                Cell::text(model.name()),
-                Cell::text(model.size.clone()),
-                Cell::text(test.data_name()),
-                Cell::count(start),
-                Cell::count(start + width),
+                TableCell::text(model.name()),
+                TableCell::text(model.size.clone()),
+                TableCell::text(test.data_name()),
+                TableCell::count(start),
+                TableCell::count(start + width),
             ];
             let count = |read: fn(&PrefixBin) -> u64| {
                 PaperComparison::without_paper(
-                    bin.map_or(Cell::not_run(), |bin| Cell::count(read(bin)).with_sources(&bin.labels)),
+                    bin.map_or(TableCell::not_run(), |bin| TableCell::count(read(bin)).with_sources(&bin.labels)),
                 )
             };
-            let measured = bin.map_or(Cell::not_run(), |bin| cell(bin, accuracy));
+            let measured = bin.map_or(TableCell::not_run(), |bin| cell(bin, accuracy));
             let theirs = printed(results, paper, test, accuracy, model, start);
             let columns = [
                 count(|bin| bin.runs as u64),

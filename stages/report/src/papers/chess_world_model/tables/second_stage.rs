@@ -1,6 +1,6 @@
 //! Table 6: two floors of the learning rate, compared over whole trainings.
 
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, PaperFacts};
 use crate::papers::chess_world_model::format;
@@ -54,9 +54,9 @@ fn rows(model: &Model, choice: Option<&&Choice>, paper: &PaperFacts) -> Vec<Row>
         let value = candidate.and_then(|candidate| Some((candidate, read(candidate)?)));
         match (choice, value) {
             (Some(choice), Some((candidate, value))) => {
-                Cell::number(value, print(value)).with_sources(&choice.sources(candidate))
+                TableCell::number(value, print(value)).with_sources(&choice.sources(candidate))
             }
-            _ => Cell::none(),
+            _ => TableCell::none(),
         }
     };
     let floor = |candidate| cell(candidate, &|one| setting(one, "lr_floor"), number::setting);
@@ -77,6 +77,6 @@ fn rows(model: &Model, choice: Option<&&Choice>, paper: &PaperFacts) -> Vec<Row>
             format::four_decimals,
         ),
     ];
-    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let head = [TableCell::text(model.name()), TableCell::text(model.size.clone())];
     comparison_rows(&head, choice.map(|choice| choice.stage), &columns)
 }

@@ -1,6 +1,6 @@
 //! The sets of games: their lengths, and the events in those that were played here.
 
-use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_page::{Column, Row, Table, TableCell, number};
 
 use crate::papers::chess_world_model::read::counts::{Counts, LabelledCounts, TokenSet};
 
@@ -9,15 +9,15 @@ pub(crate) fn sets(counts: &[LabelledCounts]) -> Option<Table> {
     let mut groups = Vec::new();
     for labelled in counts {
         if let Counts::Tokenize { sets, .. } = &labelled.counts {
-            let from = |cell: Cell| cell.with_sources([&labelled.label]);
+            let from = |cell: TableCell| cell.with_sources([&labelled.label]);
             let row = |(name, set): (&String, &TokenSet)| {
                 Row::ours(vec![
-                    Cell::text(labelled.label.clone()),
-                    Cell::text(name.clone()),
-                    from(Cell::count(set.games)),
-                    from(Cell::count(set.plies)),
+                    TableCell::text(labelled.label.clone()),
+                    TableCell::text(name.clone()),
+                    from(TableCell::count(set.games)),
+                    from(TableCell::count(set.plies)),
                     from(mean(set.plies, set.games)),
-                    from(Cell::count(set.unique_moves)),
+                    from(TableCell::count(set.unique_moves)),
                 ])
             };
             groups.push(sets.iter().map(row).collect());
@@ -47,12 +47,12 @@ pub(crate) fn played(counts: &[LabelledCounts]) -> Option<Table> {
     for labelled in counts {
         if let Counts::Play(played) = &labelled.counts {
             let share = |games: u64| match played.games {
-                0 => Cell::none(),
-                all => Cell::percent(games as f64 / all as f64),
+                0 => TableCell::none(),
+                all => TableCell::percent(games as f64 / all as f64),
             };
-            let mut cells = vec![Cell::text(labelled.label.clone()), Cell::text(played.policy.clone())];
+            let mut cells = vec![TableCell::text(labelled.label.clone()), TableCell::text(played.policy.clone())];
             let measured = [
-                Cell::count(played.games),
+                TableCell::count(played.games),
                 mean(played.plies, played.games),
                 mean(played.captures, played.games),
                 mean(played.castlings.values().sum(), played.games),
@@ -92,6 +92,6 @@ pub(crate) fn played(counts: &[LabelledCounts]) -> Option<Table> {
     })
 }
 
-fn mean(sum: u64, number: u64) -> Cell {
-    number::mean(sum, number).map_or(Cell::none(), |(value, text)| Cell::number(value, text))
+fn mean(sum: u64, number: u64) -> TableCell {
+    number::mean(sum, number).map_or(TableCell::none(), |(value, text)| TableCell::number(value, text))
 }

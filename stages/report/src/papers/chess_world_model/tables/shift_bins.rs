@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use crate::papers::chess_world_model::facts::PaperFacts;
 use crate::papers::chess_world_model::model::Model;
@@ -25,17 +25,15 @@ pub(crate) fn shift_bins(results: &Results, paper: &PaperFacts, accuracy: Accura
             let bins = bins(results, index, test);
             let runs = bins.iter().map(|bin| bin.runs).max()?;
             let mut cells = vec![
-                Cell::text(model.name()),
-                Cell::text(model.size.clone()),
-                Cell::text(test.to_string()),
-                Cell::text(source(std::iter::once(runs), departures(results, model, test))),
+                TableCell::text(model.name()),
+                TableCell::text(model.size.clone()),
+                TableCell::text(test.to_string()),
+                TableCell::text(source(std::iter::once(runs), departures(results, model, test))),
             ];
             let at = |start: &u64| bins.iter().find(|bin| bin.start == *start);
-            cells.extend(
-                shown
-                    .iter()
-                    .map(|start| at(start).map_or(Cell::none(), |bin| cell(bin, accuracy).without_printed_interval())),
-            );
+            cells.extend(shown.iter().map(|start| {
+                at(start).map_or(TableCell::none(), |bin| cell(bin, accuracy).without_printed_interval())
+            }));
             Some(Row::ours(cells))
         });
         rows.collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! Test results under shifts that the paper does not have: no number of its stands beside them.
 
-use cwm_page::{Cell, Column, Row, Table, number};
+use cwm_page::{Column, Row, Table, TableCell, number};
 
 use crate::papers::chess_world_model::format;
 use crate::papers::chess_world_model::model::Model;
@@ -16,7 +16,8 @@ pub(crate) fn shifts(results: &Results) -> Table {
     let rows = |(index, model): (usize, &Model), name: fn(&TestSet) -> String| {
         let rows = others().filter_map(|(test, set)| {
             let overall = results.overall.get(&(index, test))?;
-            let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(name(set))];
+            let mut cells =
+                vec![TableCell::text(model.name()), TableCell::text(model.size.clone()), TableCell::text(name(set))];
             cells.extend(measured(overall));
             Some(Row::ours(cells))
         });
@@ -66,16 +67,17 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn measured(overall: &Overall) -> [Cell; 8] {
+fn measured(overall: &Overall) -> [TableCell; 8] {
     // A game of n plies has n + 1 positions, START being the first.
     let plies = overall.positions.saturating_sub(overall.games);
-    let from = |cell: Cell| cell.with_sources(overall.labels());
+    let from = |cell: TableCell| cell.with_sources(overall.labels());
     [
-        Cell::text(source(std::iter::once(overall.runs), overall.departures)),
-        from(Cell::count(overall.games)),
-        from(Cell::count(overall.positions)),
-        number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| from(Cell::number(value, text))),
-        overall.loss.map_or(Cell::none(), |loss| from(format::loss_cell(loss))),
+        TableCell::text(source(std::iter::once(overall.runs), overall.departures)),
+        from(TableCell::count(overall.games)),
+        from(TableCell::count(overall.positions)),
+        number::mean(plies, overall.games)
+            .map_or(TableCell::none(), |(value, text)| from(TableCell::number(value, text))),
+        overall.loss.map_or(TableCell::none(), |loss| from(format::loss_cell(loss))),
         from(format::accuracy_cell(overall.labelwise)),
         from(format::accuracy_cell(overall.exact)),
         from(format::accuracy_cell(overall.trajectory)),

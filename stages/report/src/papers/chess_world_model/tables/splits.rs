@@ -1,7 +1,7 @@
 //! Table 1: the sets of games and their sizes.
 
 use cwm_contract::Label;
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::read::counts::{Counts, LabelledCounts, Side, TokenSet};
@@ -26,17 +26,17 @@ pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &Paper
             results.overall.iter().filter(|((_, at), _)| *at == index).map(|(_, overall)| overall).collect();
         let labels: Vec<&String> = scored.iter().flat_map(|overall| overall.labels()).collect();
         let cells = [
-            Cell::count(scored.iter().map(|overall| overall.games).max().unwrap_or(0))
+            TableCell::count(scored.iter().map(|overall| overall.games).max().unwrap_or(0))
                 .with_sources(labels.iter().copied()),
-            Cell::count(scored.iter().map(|overall| overall.positions).max().unwrap_or(0)).with_sources(labels),
+            TableCell::count(scored.iter().map(|overall| overall.positions).max().unwrap_or(0)).with_sources(labels),
         ];
         groups.push(set(&title(test), Some("this run"), Some(cells), paper, test.name()));
     }
     for test in TestSet::PAPER.iter().filter(|test| results.test(test).is_none()) {
         match counts.iter().find_map(|labelled| Some((labelled, whole_set(labelled, test)?))) {
             Some((labelled, tokens)) => {
-                let cells =
-                    [tokens.games, tokens.positions].map(|number| Cell::count(number).with_sources([&labelled.label]));
+                let cells = [tokens.games, tokens.positions]
+                    .map(|number| TableCell::count(number).with_sources([&labelled.label]));
                 groups.push(set(&title(test), Some(&labelled.label), Some(cells), paper, test.name()));
             }
             None => not_run.push(set(&title(test), None, None, paper, test.name())),
@@ -68,36 +68,37 @@ pub(crate) fn splits(counts: &[LabelledCounts], results: &Results, paper: &Paper
 /// The groups of one `split`: all games, those to train on, those for validation.
 fn split(label: &String, train: &Side, validation: &Side, intended: f64, paper: &PaperFacts) -> [Vec<Row>; 3] {
     let all = Side { games: train.games + validation.games, plies: train.plies + validation.plies };
-    let from = |cell: Cell| cell.with_sources([label]);
-    let group = |title: &str, side: &Side, ours: Cell, set: &str| {
-        let share = if all.games > 0 { Cell::percent(side.games as f64 / all.games as f64) } else { Cell::none() };
+    let from = |cell: TableCell| cell.with_sources([label]);
+    let group = |title: &str, side: &Side, ours: TableCell, set: &str| {
+        let share =
+            if all.games > 0 { TableCell::percent(side.games as f64 / all.games as f64) } else { TableCell::none() };
         let columns = [
-            PaperComparison::count(from(Cell::count(side.games)), paper.split(set, &Metric::Games)),
+            PaperComparison::count(from(TableCell::count(side.games)), paper.split(set, &Metric::Games)),
             // A game of n plies has n + 1 positions, START being the first.
-            PaperComparison::without_paper(from(Cell::count(side.plies + side.games))),
+            PaperComparison::without_paper(from(TableCell::count(side.plies + side.games))),
             PaperComparison::new(from(share), paper.split(set, &Metric::Share), number::two_decimals).approximate(),
             PaperComparison::without_paper(ours),
         ];
-        comparison_rows(&[Cell::text(title)], Some(label), &columns)
+        comparison_rows(&[TableCell::text(title)], Some(label), &columns)
     };
     [
-        group("Train and validation", &all, Cell::none(), "train_and_validation"),
+        group("Train and validation", &all, TableCell::none(), "train_and_validation"),
         // In Table 3 the paper calls all games of the corpus so; of these alone it has nothing.
-        group("Train", train, from(Cell::percent(1.0 - intended)), ""),
-        group("Validation", validation, from(Cell::percent(intended)), "validation"),
+        group("Train", train, from(TableCell::percent(1.0 - intended)), ""),
+        group("Validation", validation, from(TableCell::percent(intended)), "validation"),
     ]
 }
 
 /// A set that was counted as games and positions, or was not run.
-fn set(title: &str, source: Option<&str>, cells: Option<[Cell; 2]>, paper: &PaperFacts, name: &str) -> Vec<Row> {
-    let [games, positions] = cells.unwrap_or_else(|| [Cell::not_run(), Cell::not_run()]);
+fn set(title: &str, source: Option<&str>, cells: Option<[TableCell; 2]>, paper: &PaperFacts, name: &str) -> Vec<Row> {
+    let [games, positions] = cells.unwrap_or_else(|| [TableCell::not_run(), TableCell::not_run()]);
     let columns = [
         PaperComparison::count(games, paper.split(name, &Metric::Games)),
         PaperComparison::without_paper(positions),
-        PaperComparison::without_paper(Cell::none()),
-        PaperComparison::without_paper(Cell::none()),
+        PaperComparison::without_paper(TableCell::none()),
+        PaperComparison::without_paper(TableCell::none()),
     ];
-    comparison_rows(&[Cell::text(title)], source, &columns)
+    comparison_rows(&[TableCell::text(title)], source, &columns)
 }
 
 fn title(test: &TestSet) -> String {

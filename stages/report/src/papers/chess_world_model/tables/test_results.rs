@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_page::{Cell, Column, MeanStd, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, MeanStd, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::format;
@@ -200,8 +200,8 @@ fn rows(results: &Results, paper: &PaperFacts, tests: &[TestSet], model: &Model,
             SHOWN.iter().map(move |shown| {
                 let printed = paper.test_result(&model.family, &model.size, test, &shown.paper);
                 let print = if shown.is_loss { format::loss } else { number::two_decimals };
-                let cell =
-                    overall.map_or(Cell::not_run(), |all| cell((shown.ours)(all), shown).with_sources(all.labels()));
+                let cell = overall
+                    .map_or(TableCell::not_run(), |all| cell((shown.ours)(all), shown).with_sources(all.labels()));
                 PaperComparison::new(cell, printed, print)
             })
         })
@@ -209,7 +209,7 @@ fn rows(results: &Results, paper: &PaperFacts, tests: &[TestSet], model: &Model,
     let known = || ours.iter().flatten();
     let departures = known().map(|overall| overall.departures).fold(Departures::default(), Departures::max);
     let source = known().next().map(|_| source(known().map(|overall| overall.runs), departures));
-    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let head = [TableCell::text(model.name()), TableCell::text(model.size.clone())];
     let mut rows = comparison_rows(&head, source.as_deref(), &columns);
     if each_run && known().any(|overall| overall.runs > 1) {
         let seeds: BTreeSet<(Option<i64>, usize)> =
@@ -229,14 +229,14 @@ fn places(runs: &[TestResult]) -> impl Iterator<Item = ((Option<i64>, usize), &T
 }
 
 /// The row of one run: on each test set the one with that seed.
-fn run(head: &[Cell], key: (Option<i64>, usize), ours: &[Option<&Overall>]) -> Row {
+fn run(head: &[TableCell], key: (Option<i64>, usize), ours: &[Option<&Overall>]) -> Row {
     let name = key.0.map_or("a run".to_owned(), |seed| format!("seed {seed}"));
     let mut cells = head.to_vec();
-    cells.push(Cell::text(name));
+    cells.push(TableCell::text(name));
     for overall in ours {
         let run = overall.and_then(|overall| places(&overall.each).find(|(other, _)| *other == key));
         cells.extend(SHOWN.iter().map(|shown| {
-            run.map_or(Cell::not_run(), |(_, run)| cell((shown.run)(run), shown).with_sources([&run.label]))
+            run.map_or(TableCell::not_run(), |(_, run)| cell((shown.run)(run), shown).with_sources([&run.label]))
         }));
     }
     Row::ours(cells)
@@ -246,9 +246,9 @@ fn overall<'a>(results: &'a Results, model: usize, test: &TestSet) -> Option<&'a
     results.overall.get(&(model, results.test(test)?))
 }
 
-fn cell(spread: Option<MeanStd>, shown: &MetricColumn) -> Cell {
+fn cell(spread: Option<MeanStd>, shown: &MetricColumn) -> TableCell {
     match spread {
-        None => Cell::none(),
+        None => TableCell::none(),
         Some(spread) if shown.is_loss => format::loss_cell(spread),
         Some(spread) => format::accuracy_cell(spread),
     }

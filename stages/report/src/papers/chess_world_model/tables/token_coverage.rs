@@ -1,7 +1,7 @@
 //! Table 3: the number of move tokens that occur.
 
 use cwm_contract::Label;
-use cwm_page::{Cell, Column, PaperComparison, Row, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Row, Table, TableCell, comparison_rows, number};
 
 use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
 use crate::papers::chess_world_model::read::counts::{Counts, LabelledCounts, TokenSet};
@@ -114,14 +114,14 @@ fn rows(
     paper: &PaperFacts,
 ) -> Vec<Row> {
     let count = |read: fn(&TokenSet) -> u64| {
-        ours.map_or(Cell::not_run(), |(label, set, _)| Cell::count(read(set)).with_sources([label]))
+        ours.map_or(TableCell::not_run(), |(label, set, _)| TableCell::count(read(set)).with_sources([label]))
     };
     let printed = |metric| theirs.and_then(|set| paper.split(set, &metric));
-    let coverage = ours.map_or(Cell::not_run(), |(label, set, _)| {
-        Cell::percent(set.unique_moves as f64 / MOVE_TOKENS as f64).with_sources([label])
+    let coverage = ours.map_or(TableCell::not_run(), |(label, set, _)| {
+        TableCell::percent(set.unique_moves as f64 / MOVE_TOKENS as f64).with_sources([label])
     });
-    let only = ours.map_or(Cell::not_run(), |(label, _, only)| {
-        only.map_or(Cell::none(), |only| Cell::count(only).with_sources([label]))
+    let only = ours.map_or(TableCell::not_run(), |(label, _, only)| {
+        only.map_or(TableCell::none(), |only| TableCell::count(only).with_sources([label]))
     });
     let columns = [
         PaperComparison::count(count(|set| set.games), printed(Metric::Games)),
@@ -130,5 +130,5 @@ fn rows(
         PaperComparison::new(coverage, printed(Metric::Coverage), number::two_decimals),
         PaperComparison::count(only, printed(Metric::OnlyMoves)),
     ];
-    comparison_rows(&[Cell::text(title)], ours.map(|(label, ..)| label.as_str()), &columns)
+    comparison_rows(&[TableCell::text(title)], ours.map(|(label, ..)| label.as_str()), &columns)
 }

@@ -1,7 +1,7 @@
 //! Counts how often the winner by validation loss is the winner by another metric: the counts in the text of Appendix
 //! C.
 
-use cwm_page::{Cell, Column, PaperComparison, Row, RowKind, Table, comparison_rows, escape_controls};
+use cwm_page::{Column, PaperComparison, Row, RowKind, Table, TableCell, comparison_rows, escape_controls};
 
 use crate::papers::chess_world_model::facts::{ChoiceStage, Metric, PaperFacts};
 use crate::papers::chess_world_model::read::json_lines::Candidate;
@@ -53,10 +53,10 @@ fn rows((name, read, fact): &CountedMetric, cells: &[&Choice], paper: &PaperFact
         .collect();
     let printed = |metric: &Metric| paper.split("first_stage", metric);
     let columns = [
-        PaperComparison::count(Cell::count(cells.len() as u64).with_sources(&labels), printed(&Metric::Cells)),
-        PaperComparison::count(Cell::count(agree as u64).with_sources(&labels), printed(fact)),
+        PaperComparison::count(TableCell::count(cells.len() as u64).with_sources(&labels), printed(&Metric::Cells)),
+        PaperComparison::count(TableCell::count(agree as u64).with_sources(&labels), printed(fact)),
     ];
-    let mut rows = comparison_rows(&[Cell::text(*name)], Some("this run"), &columns);
+    let mut rows = comparison_rows(&[TableCell::text(*name)], Some("this run"), &columns);
     // Counts out of different numbers have no difference that means anything.
     if printed(&Metric::Cells).is_none_or(|printed| printed.value != cells.len() as f64) {
         rows.retain(|row| row.kind != RowKind::Difference);

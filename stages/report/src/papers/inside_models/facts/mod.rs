@@ -2,7 +2,7 @@
 //!
 //! Each file has a fact a row: `place`, `row`, `column`, `value` as printed, `unit`, `section`, `source`.
 
-use cwm_page::{Cell, Column, Row, RowKind, Table, number};
+use cwm_page::{Column, Row, RowKind, Table, TableCell, number};
 
 use super::tables::BESIDE_THE_PAPER;
 
@@ -25,9 +25,9 @@ impl Facts {
     }
 
     /// The number at this place, row and column.
-    pub(super) fn cell(&self, of: [&str; 3]) -> Cell {
+    pub(super) fn cell(&self, of: [&str; 3]) -> TableCell {
         let found = self.facts.iter().find(|fact| fact[..3] == of);
-        found.map_or(Cell::none(), |[_, _, _, value, ..]| printed(value))
+        found.map_or(TableCell::none(), |[_, _, _, value, ..]| printed(value))
     }
 
     /// The facts that stand beside no number of ours.
@@ -50,16 +50,16 @@ fn lines(file: &'static str) -> Vec<Fact> {
     file.lines().skip(1).filter_map(|line| line.split(',').collect::<Vec<_>>().try_into().ok()).collect()
 }
 
-fn printed(value: &str) -> Cell {
+fn printed(value: &str) -> TableCell {
     // A month is no number: `2023-06`.
-    value.parse().map_or_else(|_| Cell::text(value), |number| Cell::number(number, number::printed(value)))
+    value.parse().map_or_else(|_| TableCell::text(value), |number| TableCell::number(number, number::printed(value)))
 }
 
 fn list<'a>(id: &str, title: &str, caption: &str, facts: impl Iterator<Item = &'a Fact>) -> Table {
     let row = |[place, row, column, value, unit, section, source]: &Fact| {
-        let mut cells: Vec<Cell> = [place, row, column].map(|text| Cell::text(*text)).into();
+        let mut cells: Vec<TableCell> = [place, row, column].map(|text| TableCell::text(*text)).into();
         cells.push(printed(value));
-        cells.extend([unit, section, source].map(|text| Cell::text(*text)));
+        cells.extend([unit, section, source].map(|text| TableCell::text(*text)));
         vec![Row { kind: RowKind::Paper, cells }]
     };
     let texts = |names: &[&str]| names.iter().map(|name| Column::text(name)).collect::<Vec<_>>();

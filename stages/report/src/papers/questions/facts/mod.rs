@@ -2,7 +2,7 @@
 //!
 //! `facts.csv` has a number a row as printed, `tables.csv` a cell of Tables 1, 2 and 3 a row, `parameters.csv` a parameter a row.
 
-use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
+use cwm_page::{Column, PrintedValue, Row, RowKind, Table, TableCell, number};
 
 use crate::papers::fact_fields::{fields, is_named};
 
@@ -85,9 +85,9 @@ impl Facts {
     /// The numbers that stand beside none of ours.
     pub(super) fn words(&self) -> Table {
         let row = |fact: &Fact| {
-            let mut cells = [&fact.printed.table, fact.place, &fact.row, &fact.column].map(Cell::text).to_vec();
+            let mut cells = [&fact.printed.table, fact.place, &fact.row, &fact.column].map(TableCell::text).to_vec();
             cells.push(cell(&fact.printed));
-            cells.push(Cell::text(fact.unit));
+            cells.push(TableCell::text(fact.unit));
             cells
         };
         let columns = ["Table", "Place", "Of", "What"].map(Column::text);
@@ -110,8 +110,8 @@ impl Fact {
     }
 }
 
-fn cell(PrintedValue { text, value, .. }: &PrintedValue) -> Cell {
-    if value.is_finite() { Cell::number(*value, number::printed(text)) } else { Cell::text(text) }
+fn cell(PrintedValue { text, value, .. }: &PrintedValue) -> TableCell {
+    if value.is_finite() { TableCell::number(*value, number::printed(text)) } else { TableCell::text(text) }
 }
 
 /// One of the paper's tables of words.
@@ -130,10 +130,10 @@ pub(super) fn words_of_table(number: &str, id: &str, title: &str, paper: &'stati
     let (rows, names) = (distinct(2), distinct(3));
     let text = |row: &str, name: &str| {
         let found = cells.iter().find(|cell| cell[2] == row && cell[3] == name);
-        found.map_or(Cell::none(), |cell| Cell::text(cell[4]))
+        found.map_or(TableCell::none(), |cell| TableCell::text(cell[4]))
     };
     let row = |row: &&str| {
-        std::iter::once(Cell::text(*row)).chain(names.iter().map(|name| text(row, name))).collect::<Vec<_>>()
+        std::iter::once(TableCell::text(*row)).chain(names.iter().map(|name| text(row, name))).collect::<Vec<_>>()
     };
     let heading = |name: &&str| Column::text(&name.replace('_', " "));
     let columns = std::iter::once(Column::text("Of").naming_rows()).chain(names.iter().map(heading)).collect();
@@ -143,7 +143,7 @@ pub(super) fn words_of_table(number: &str, id: &str, title: &str, paper: &'stati
 
 /// The parameters of the construction.
 pub(super) fn parameters() -> Table {
-    let lines = PARAMETERS.lines().skip(1).map(|line| fields(line).into_iter().map(Cell::text).collect());
+    let lines = PARAMETERS.lines().skip(1).map(|line| fields(line).into_iter().map(TableCell::text).collect());
     let columns = ["Of", "Parameter", "Paper", "Release", "Place"].map(Column::text).to_vec();
     let caption = "Parameters of the benchmark by the paper and by the program of its release, which made the published items. They are no results.";
     list("parameters", "Parameters of the benchmark", None, caption, columns, lines.collect())
@@ -155,7 +155,7 @@ fn list(
     paper: Option<&'static str>,
     caption: &str,
     columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<TableCell>>,
 ) -> Table {
     Table {
         id: super::id(id),

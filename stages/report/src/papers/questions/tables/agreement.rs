@@ -1,6 +1,6 @@
 //! Two runs on the same items.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use super::{points, share, with_source};
 use crate::papers::questions::id;
@@ -14,7 +14,8 @@ pub(crate) fn agreement(measured: &Measurements) -> Table {
     let pairs = runs.iter().enumerate().flat_map(|(at, one)| {
         runs[at + 1..].iter().filter_map(move |other| {
             let (pair, difference) = measured.pair(one, other)?;
-            let mut cells = vec![Cell::text(&one.name), Cell::text(&other.name), Cell::count(pair.items)];
+            let mut cells =
+                vec![TableCell::text(&one.name), TableCell::text(&other.name), TableCell::count(pair.items)];
             let shares = [pair.agreement, pair.both_correct].map(|count| share(count, pair.items));
             cells.extend(with_source(one, shares.into_iter().chain([points(difference)])));
             Some(vec![Row::ours(cells)])

@@ -1,7 +1,7 @@
 //! Tables of runs by category, the paper's numbers beneath ours.
 
 use cwm_answers::Tally;
-use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, PrintedValue, Table, TableCell, comparison_rows, number};
 
 use super::{accuracy, mean, with_source};
 use crate::papers::fact_fields::is_named;
@@ -16,7 +16,7 @@ pub(super) struct Numbers<'a> {
     pub(super) category: Option<String>,
     /// The column of the facts.
     pub(super) fact: String,
-    pub(super) ours: Box<dyn Fn(&MeasuredRun) -> Cell + 'a>,
+    pub(super) ours: Box<dyn Fn(&MeasuredRun) -> TableCell + 'a>,
     /// Prints a difference.
     pub(super) print: fn(f64) -> String,
     /// True if the paper's numbers are approximate.
@@ -61,7 +61,7 @@ pub(crate) fn tokens(measured: &Measurements, facts: &Facts) -> Table {
 fn by_category<'a>(
     measured: &Measurements,
     fact: impl Fn(Option<&str>) -> String,
-    ours: impl Fn(&Tally, Option<&str>) -> Cell + Copy + 'a,
+    ours: impl Fn(&Tally, Option<&str>) -> TableCell + Copy + 'a,
     print: fn(f64) -> String,
 ) -> Vec<Numbers<'a>> {
     let column = |category: Option<String>| Numbers {
@@ -70,7 +70,7 @@ fn by_category<'a>(
         ours: {
             let category = category.clone();
             Box::new(move |run| {
-                run.tally(category.as_deref()).map_or(Cell::none(), |tally| ours(tally, category.as_deref()))
+                run.tally(category.as_deref()).map_or(TableCell::none(), |tally| ours(tally, category.as_deref()))
             })
         },
         category,
@@ -100,15 +100,15 @@ pub(super) fn by_run(
             columns.iter().zip(of_paper(&name)).map(|(column, fact)| fact.filter(|_| is_like(column))).collect();
         compared.extend(papers.iter().filter(|run| is_named(run, &name) && of_paper(run) == printed).copied());
         let cells = with_source(run, columns.iter().map(|column| (column.ours)(run)));
-        let mut numbers = vec![PaperComparison::without_paper(Cell::count(run.overall.items))];
+        let mut numbers = vec![PaperComparison::without_paper(TableCell::count(run.overall.items))];
         numbers.extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.beside(ours, fact)));
-        groups.push(comparison_rows(&[Cell::text(&run.name)], Some("this run"), &numbers));
+        groups.push(comparison_rows(&[TableCell::text(&run.name)], Some("this run"), &numbers));
     }
     let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
-        let mut numbers = vec![PaperComparison::without_paper(Cell::none())];
-        let of_paper = columns.iter().zip(of_paper(run)).map(|(column, fact)| column.beside(Cell::none(), fact));
+        let mut numbers = vec![PaperComparison::without_paper(TableCell::none())];
+        let of_paper = columns.iter().zip(of_paper(run)).map(|(column, fact)| column.beside(TableCell::none(), fact));
         numbers.extend(of_paper);
-        comparison_rows(&[Cell::text(*run)], None, &numbers)
+        comparison_rows(&[TableCell::text(*run)], None, &numbers)
     });
     let not_run = alone.collect();
     let mut headings = vec![Column::text("Run").naming_rows(), Column::text("Source"), Column::number("Items")];
@@ -117,7 +117,7 @@ pub(super) fn by_run(
 }
 
 impl Numbers<'_> {
-    fn beside<'f>(&self, ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+    fn beside<'f>(&self, ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
         let comparison = PaperComparison::new(ours, fact, self.print);
         if self.about { comparison.approximate() } else { comparison }
     }

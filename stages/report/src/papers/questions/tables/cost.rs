@@ -1,6 +1,6 @@
 //! Tokens and dollars by run.
 
-use cwm_page::{Cell, Column, Table, number};
+use cwm_page::{Column, Table, TableCell, number};
 
 use super::by_run::{Numbers, by_run};
 use super::{accuracy, mean};
@@ -10,7 +10,7 @@ use crate::papers::questions::measured::{MeasuredRun, Measurements};
 
 /// Figures 5 and 6.
 pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
-    let column = |heading: &str, ours: fn(&MeasuredRun) -> Cell| Numbers {
+    let column = |heading: &str, ours: fn(&MeasuredRun) -> TableCell| Numbers {
         heading: Column::number(heading),
         category: None,
         fact: if heading == EARNED { PER_DOLLAR.to_owned() } else { String::new() },
@@ -20,7 +20,7 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
     };
     let tokens = |heading, sum: fn(&MeasuredRun) -> Option<u64>| Numbers {
         ours: Box::new(move |run| mean(sum(run), run.overall.with_tokens)),
-        ..column(heading, |_| Cell::none())
+        ..column(heading, |_| TableCell::none())
     };
     let columns = vec![
         column("Accuracy (%)", |run| accuracy(&run.overall)),
@@ -32,7 +32,7 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
         column("Dollars an item", |run| dollars(dollars_an_item(run))),
         column(EARNED, |run| {
             let earned = dollars_an_item(run).filter(|cost| *cost > 0.0).map(|cost| run.overall.accuracy / cost);
-            earned.map_or(Cell::none(), |earned| Cell::number(earned, number::decimals(earned, 1)))
+            earned.map_or(TableCell::none(), |earned| TableCell::number(earned, number::decimals(earned, 1)))
         }),
     ];
     let table = Table {
@@ -56,9 +56,9 @@ pub(crate) fn dollars_an_item(run: &MeasuredRun) -> Option<f64> {
     run.overall.cost.filter(|_| known > 0).map(|cost| cost / known as f64)
 }
 
-fn dollars(cost: Option<f64>) -> Cell {
-    cost.map_or(Cell::none(), |cost| {
+fn dollars(cost: Option<f64>) -> TableCell {
+    cost.map_or(TableCell::none(), |cost| {
         let digits = if cost >= 1.0 { 2 } else { 6 };
-        Cell::number(cost, number::decimals(cost, digits))
+        TableCell::number(cost, number::decimals(cost, digits))
     })
 }

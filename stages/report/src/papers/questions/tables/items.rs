@@ -1,6 +1,6 @@
 //! The numbers of tasks, items and positions.
 
-use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows};
+use cwm_page::{Column, PaperComparison, Table, TableCell, comparison_rows};
 
 use crate::papers::questions::facts::Facts;
 use crate::papers::questions::id;
@@ -18,9 +18,9 @@ pub(crate) fn items(measured: &Measurements, facts: &Facts) -> Table {
             (of_category().map(|(_, count)| count.positions).sum(), None),
         ];
         let numbers = numbers.map(|(number, fact)| {
-            PaperComparison::count(Cell::count(number).with_sources(labels.iter().copied()), fact)
+            PaperComparison::count(TableCell::count(number).with_sources(labels.iter().copied()), fact)
         });
-        comparison_rows(&[Cell::text(&category)], Some("this run"), &numbers)
+        comparison_rows(&[TableCell::text(&category)], Some("this run"), &numbers)
     });
     let mut columns = vec![Column::text("Category").naming_rows(), Column::text("Source")];
     columns.extend(["Tasks", "Items", "Positions"].map(Column::number));

@@ -17,38 +17,38 @@ pub(super) use variants::{context, reasoning};
 pub(super) use verdicts::{VERDICTS, sound, verdicts};
 
 use cwm_answers::Tally;
-use cwm_page::{Cell, Interval, number};
+use cwm_page::{Interval, TableCell, number};
 
 use super::measured::MeasuredRun;
 
-/// The accuracy of a tally with its interval, in percent; [`Cell::none`] without items.
-fn accuracy(tally: &Tally) -> Cell {
+/// The accuracy of a tally with its interval, in percent; [`TableCell::none`] without items.
+fn accuracy(tally: &Tally) -> TableCell {
     if tally.items == 0 {
-        return Cell::none();
+        return TableCell::none();
     }
     let interval = Interval::new(tally.low, tally.high, number::percent, 100.0);
-    Cell::percent(tally.accuracy).with_interval(Some(interval))
+    TableCell::percent(tally.accuracy).with_interval(Some(interval))
 }
 
 /// A difference of accuracies with its interval, in points.
-fn points([difference, low, high]: [f64; 3]) -> Cell {
+fn points([difference, low, high]: [f64; 3]) -> TableCell {
     let text = number::signed(difference, number::percent);
     let interval = Interval::new(low, high, number::percent, 100.0);
-    Cell::number(difference * 100.0, text).with_interval(Some(interval))
+    TableCell::number(difference * 100.0, text).with_interval(Some(interval))
 }
 
-/// The share of `part`, in percent; [`Cell::none`] if `all` is 0.
-fn share(part: u64, all: u64) -> Cell {
-    if all == 0 { Cell::none() } else { Cell::percent(part as f64 / all as f64) }
+/// The share of `part`, in percent; [`TableCell::none`] if `all` is 0.
+fn share(part: u64, all: u64) -> TableCell {
+    if all == 0 { TableCell::none() } else { TableCell::percent(part as f64 / all as f64) }
 }
 
-/// The mean of a sum over `number` answers; [`Cell::none`] if there are none.
-fn mean(sum: Option<u64>, number: u64) -> Cell {
+/// The mean of a sum over `number` answers; [`TableCell::none`] if there are none.
+fn mean(sum: Option<u64>, number: u64) -> TableCell {
     let found = sum.and_then(|sum| number::mean(sum, number));
-    found.map_or(Cell::none(), |(value, text)| Cell::number(value, text))
+    found.map_or(TableCell::none(), |(value, text)| TableCell::number(value, text))
 }
 
 /// Returns the cells with the run's grades as the source of their numbers.
-fn with_source(run: &MeasuredRun, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+fn with_source(run: &MeasuredRun, cells: impl IntoIterator<Item = TableCell>) -> Vec<TableCell> {
     cells.into_iter().map(|cell| if cell.value.is_some() { cell.with_sources([&run.label]) } else { cell }).collect()
 }

@@ -1,6 +1,6 @@
 //! Accuracy by task.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use super::{accuracy, with_source};
 use crate::papers::questions::id;
@@ -12,11 +12,15 @@ pub(crate) fn tasks(measured: &Measurements) -> Table {
     columns.extend(["Items", "Positions", "Chance (%)"].map(Column::number));
     columns.extend(measured.runs.iter().map(|run| Column::number(&run.name)));
     let groups = measured.items.iter().map(|(label, count)| {
-        let mut cells = vec![Cell::text(&count.task), Cell::text(&count.category)];
-        cells.extend([Cell::count(count.items), Cell::count(count.positions), Cell::percent(count.chance)]);
+        let mut cells = vec![TableCell::text(&count.task), TableCell::text(&count.category)];
+        cells.extend([
+            TableCell::count(count.items),
+            TableCell::count(count.positions),
+            TableCell::percent(count.chance),
+        ]);
         cells.extend(measured.runs.iter().flat_map(|run| {
             let tally = run.task(&count.task).filter(|_| run.label == *label);
-            with_source(run, [tally.map_or(Cell::none(), |tally| accuracy(tally).without_printed_interval())])
+            with_source(run, [tally.map_or(TableCell::none(), |tally| accuracy(tally).without_printed_interval())])
         }));
         vec![Row::ours(cells)]
     });

@@ -1,7 +1,7 @@
 //! The effect of one change of the settings of runs: context and examples, or reasoning.
 
 use cwm_answers::PlayerSettings;
-use cwm_page::{Cell, Column, PaperComparison, PrintedValue, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, PrintedValue, Table, TableCell, comparison_rows, number};
 
 use super::{accuracy, points, with_source};
 use crate::papers::fact_fields::is_named;
@@ -52,16 +52,16 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
         numbers.extend(runs.iter().skip(1).map(|run| {
             let difference = base.zip(*run).and_then(|(base, run)| Some((run, measured.pair(run, base)?.1)));
             PaperComparison::without_paper(
-                difference.map_or(Cell::none(), |(run, points_of)| of_one(run, points(points_of))),
+                difference.map_or(TableCell::none(), |(run, points_of)| of_one(run, points(points_of))),
             )
         }));
-        comparison_rows(&[Cell::text(&name)], Some("this run"), &numbers)
+        comparison_rows(&[TableCell::text(&name)], Some("this run"), &numbers)
     });
     let groups: Vec<_> = groups.collect();
     let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
-        let mut numbers: Vec<_> = printed(run).into_iter().map(|fact| beside(Cell::none(), fact)).collect();
-        numbers.extend(ways.iter().skip(1).map(|_| PaperComparison::without_paper(Cell::none())));
-        comparison_rows(&[Cell::text(*run)], None, &numbers)
+        let mut numbers: Vec<_> = printed(run).into_iter().map(|fact| beside(TableCell::none(), fact)).collect();
+        numbers.extend(ways.iter().skip(1).map(|_| PaperComparison::without_paper(TableCell::none())));
+        comparison_rows(&[TableCell::text(*run)], None, &numbers)
     });
     let not_run = alone.collect();
     let mut columns = vec![Column::text("Run").naming_rows(), Column::text("Source")];
@@ -90,15 +90,15 @@ fn is_like(one: &MeasuredRun, other: &MeasuredRun) -> bool {
     one.label == other.label && asked(one) == asked(other)
 }
 
-fn accuracy_of(run: Option<&MeasuredRun>) -> Cell {
-    run.map_or(Cell::none(), |run| of_one(run, accuracy(&run.overall)))
+fn accuracy_of(run: Option<&MeasuredRun>) -> TableCell {
+    run.map_or(TableCell::none(), |run| of_one(run, accuracy(&run.overall)))
 }
 
-fn of_one(run: &MeasuredRun, cell: Cell) -> Cell {
+fn of_one(run: &MeasuredRun, cell: TableCell) -> TableCell {
     with_source(run, [cell]).remove(0)
 }
 
-fn beside<'f>(ours: Cell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+fn beside<'f>(ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
     PaperComparison::new(ours, fact, number::two_decimals)
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
         };
         let [without, with] = [plain, other].map(|run| beside(accuracy_of(Some(run)), fact(run)));
         let numbers = [without, with, PaperComparison::without_paper(of_one(other, points(*gain)))];
-        comparison_rows(&[Cell::text(&plain.name), Cell::text(other.reasoning())], Some("this run"), &numbers)
+        comparison_rows(&[TableCell::text(&plain.name), TableCell::text(other.reasoning())], Some("this run"), &numbers)
     });
     let (mut groups, mut not_run) = (rows.collect::<Vec<_>>(), Vec::new());
     let [row, column] = GAIN;
@@ -130,14 +130,14 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
         let mean = gains.sum::<f64>() / pairs.len() as f64;
         let text = number::signed(mean, number::two_decimals);
         let labels = pairs.iter().map(|(plain, ..)| &plain.label);
-        let mean = Cell::number(mean, text).with_sources(labels);
-        let none = || PaperComparison::without_paper(Cell::none());
-        let (head, printed) = ([Cell::text(row), Cell::text("")], facts.get(row, column));
+        let mean = TableCell::number(mean, text).with_sources(labels);
+        let none = || PaperComparison::without_paper(TableCell::none());
+        let (head, printed) = ([TableCell::text(row), TableCell::text("")], facts.get(row, column));
         let is_published = pairs.iter().all(|(plain, ..)| measured.is_published(plain, None));
         let numbers = [none(), none(), beside(mean, printed.filter(|_| is_published))];
         groups.push(comparison_rows(&head, Some("this run"), &numbers));
         if !is_published {
-            not_run.push(comparison_rows(&head, None, &[none(), none(), beside(Cell::none(), printed)]));
+            not_run.push(comparison_rows(&head, None, &[none(), none(), beside(TableCell::none(), printed)]));
         }
     }
     let mut columns = ["Run", "Effort"].map(|name| Column::text(name).naming_rows()).to_vec();

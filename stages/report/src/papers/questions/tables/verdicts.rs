@@ -1,7 +1,7 @@
 //! Verdicts on answers, faults of wrong moves, and the answers that form and keys cost.
 
 use cwm_answers::Tally;
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use super::{accuracy, share, with_source};
 use crate::papers::questions::id;
@@ -34,8 +34,8 @@ pub(crate) fn verdicts(measured: &Measurements) -> Table {
     let row = |run: &MeasuredRun| {
         let tally = &run.overall;
         let shares = VERDICTS.iter().map(|(.., count)| share(count(tally), tally.items));
-        let faults = FAULTS.iter().map(|(_, count)| Cell::count(count(tally)));
-        let mut cells = vec![Cell::text(&run.name), Cell::count(tally.items)];
+        let faults = FAULTS.iter().map(|(_, count)| TableCell::count(count(tally)));
+        let mut cells = vec![TableCell::text(&run.name), TableCell::count(tally.items)];
         cells.extend(with_source(run, shares.chain(faults)));
         vec![Row::ours(cells)]
     };
@@ -60,8 +60,9 @@ pub(crate) fn sound(measured: &Measurements) -> Table {
     columns.extend(headings.map(Column::number));
     let row = |run: &MeasuredRun, category: Option<&str>| {
         let tally = run.tally(category)?;
-        let mut cells = vec![Cell::text(&run.name), Cell::text(category.unwrap_or("all")), Cell::count(tally.items)];
-        let counts = [tally.format_cost, tally.key_cost, tally.unread].map(Cell::count);
+        let mut cells =
+            vec![TableCell::text(&run.name), TableCell::text(category.unwrap_or("all")), TableCell::count(tally.items)];
+        let counts = [tally.format_cost, tally.key_cost, tally.unread].map(TableCell::count);
         let shares = [accuracy(tally), share(tally.sound, tally.items)];
         cells.extend(with_source(run, shares.into_iter().chain(counts)));
         Some(vec![Row::ours(cells)])

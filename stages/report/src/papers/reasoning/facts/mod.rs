@@ -3,7 +3,7 @@
 //! `reasoning.csv` has a fact a row: `source` (a table, a figure, the text or the authors' code), `row`, `column`, `value` as
 //! printed, `unit` (`lost` where our copy of the text has no number) and `section`.
 
-use cwm_page::{Cell, Column, PrintedValue, Row, RowKind, Table, number};
+use cwm_page::{Column, PrintedValue, Row, RowKind, Table, TableCell, number};
 
 use super::measured::Phase;
 use crate::papers::fact_fields::{fields, is_named};
@@ -122,9 +122,9 @@ impl Facts {
 
     fn list(&self, source: &str, id: &str, title: &str, paper: Option<&'static str>, caption: &str) -> Table {
         let row = |fact: &Fact| {
-            let words = |text: &str| Cell::text(text.replace('_', " "));
+            let words = |text: &str| TableCell::text(text.replace('_', " "));
             let mut cells = vec![words(fact.row), words(fact.column), cell(fact)];
-            cells.extend([words(fact.unit), Cell::text(fact.section)]);
+            cells.extend([words(fact.unit), TableCell::text(fact.section)]);
             vec![Row { kind: RowKind::Paper, cells }]
         };
         let mut columns = ["Of", "What"].map(|name| Column::text(name).naming_rows()).to_vec();
@@ -142,11 +142,11 @@ impl Facts {
     }
 }
 
-fn cell(Fact { unit, printed, .. }: &Fact) -> Cell {
+fn cell(Fact { unit, printed, .. }: &Fact) -> TableCell {
     match (*unit, printed.value.is_finite()) {
-        ("lost", _) => Cell::none(),
-        (_, true) => Cell::number(printed.value, number::printed(&printed.text)),
-        (_, false) => Cell::text(&printed.text),
+        ("lost", _) => TableCell::none(),
+        (_, true) => TableCell::number(printed.value, number::printed(&printed.text)),
+        (_, false) => TableCell::text(&printed.text),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tables with a row for each run, or for each run and task.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use super::{Unit, cell, count};
 use crate::papers::reasoning::id;
@@ -86,7 +86,7 @@ pub(crate) fn grounded(measured: &Measurements) -> Table {
 pub(crate) fn claims(measured: &Measurements) -> Table {
     let numbers = ["Claims", "True (%)"];
     let columns = CLAIMS.iter().flat_map(|(kind, _)| numbers.map(|name| Column::number(name).under(*kind)));
-    let cells = |player: &MeasuredRun, task: &str| -> Vec<Cell> {
+    let cells = |player: &MeasuredRun, task: &str| -> Vec<TableCell> {
         let of_kind = |(_, measure): &(&str, &str)| {
             [count(player, task, measure), cell(Some(player), task, measure, Unit::Percent)]
         };
@@ -122,14 +122,16 @@ fn table(
     tasks: &[&str],
     needed: &str,
     numbers: Vec<Column>,
-    cells: impl Fn(&MeasuredRun, &str) -> Vec<Cell>,
+    cells: impl Fn(&MeasuredRun, &str) -> Vec<TableCell>,
 ) -> Table {
     let mut groups = Vec::new();
     for (experiment, player, phase) in measured.runs() {
         for task in tasks.iter().filter(|task| player.measure(task, needed).is_some()) {
-            let mut row =
-                vec![Cell::text(&experiment.name), phase.map_or(Cell::none(), |phase| Cell::text(phase.name()))];
-            row.extend((tasks.len() > 1).then(|| Cell::text(*task)));
+            let mut row = vec![
+                TableCell::text(&experiment.name),
+                phase.map_or(TableCell::none(), |phase| TableCell::text(phase.name())),
+            ];
+            row.extend((tasks.len() > 1).then(|| TableCell::text(*task)));
             row.extend(cells(player, task));
             groups.push(vec![Row::ours(row)]);
         }

@@ -1,7 +1,7 @@
 //! The changes by reinforcement learning.
 
 use cwm_measures::Estimate;
-use cwm_page::{Cell, Column, Interval, Row, Table, number};
+use cwm_page::{Column, Interval, Row, Table, TableCell, number};
 
 use super::three;
 use crate::papers::reasoning::gains::Gain;
@@ -11,11 +11,11 @@ use crate::papers::reasoning::id;
 pub(crate) fn gains(gains: &[Gain]) -> Table {
     let estimate = |estimate: &Estimate, print: fn(f64) -> String, gain: &Gain| {
         let interval = estimate.interval.map(|(low, high)| Interval::new(low, high, print, 1.0));
-        Cell::number(estimate.mean, print(estimate.mean)).with_interval(interval).with_sources(&gain.labels)
+        TableCell::number(estimate.mean, print(estimate.mean)).with_interval(interval).with_sources(&gain.labels)
     };
     let row = |gain: &Gain| {
-        let mut cells = [&gain.experiment, &gain.task].map(Cell::text).to_vec();
-        cells.extend([Cell::text(gain.measure), Cell::count(gain.difference.positions)]);
+        let mut cells = [&gain.experiment, &gain.task].map(TableCell::text).to_vec();
+        cells.extend([TableCell::text(gain.measure), TableCell::count(gain.difference.positions)]);
         cells.extend([&gain.before, &gain.after].map(|found| estimate(found, three, gain).without_printed_interval()));
         cells.push(estimate(&gain.difference, |value| number::signed(value, three), gain));
         vec![Row::ours(cells)]

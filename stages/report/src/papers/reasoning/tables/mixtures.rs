@@ -1,6 +1,6 @@
 //! The data sets that models were fine-tuned on.
 
-use cwm_page::{Cell, Column, Row, Table, escape_controls, number};
+use cwm_page::{Column, Row, Table, TableCell, escape_controls, number};
 
 use crate::papers::reasoning::id;
 use crate::papers::reasoning::measured::Measurements;
@@ -11,14 +11,14 @@ pub(crate) fn mixtures(measured: &Measurements) -> Table {
         let rows = mixture.sources.iter().map(|source| {
             let share = source.tokens as f64 / mixture.tokens.max(1) as f64;
             let numbers = [
-                Cell::number(source.weight, number::setting(source.weight)),
-                Cell::count(source.examples as u64),
-                Cell::count(source.tokens),
-                Cell::percent(share),
+                TableCell::number(source.weight, number::setting(source.weight)),
+                TableCell::count(source.examples as u64),
+                TableCell::count(source.tokens),
+                TableCell::percent(share),
             ];
-            let mut cells = vec![Cell::text(name), Cell::text(escape_controls(&source.source))];
+            let mut cells = vec![TableCell::text(name), TableCell::text(escape_controls(&source.source))];
             cells.extend(numbers.map(|cell| cell.with_sources([label])));
-            cells.push(Cell::text(if source.exhausted { "ran dry" } else { "" }));
+            cells.push(TableCell::text(if source.exhausted { "ran dry" } else { "" }));
             Row::ours(cells)
         });
         rows.collect()

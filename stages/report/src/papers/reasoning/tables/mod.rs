@@ -15,7 +15,7 @@ pub(super) use readings::readings;
 pub(super) use results::{table_1, table_2};
 
 use cwm_answers::Measure;
-use cwm_page::{Cell, Interval, number};
+use cwm_page::{Interval, TableCell, number};
 
 use super::measured::MeasuredRun;
 
@@ -44,10 +44,10 @@ impl Unit {
     }
 
     /// A value of a measure as a cell.
-    fn cell(self, measure: &Measure) -> Cell {
+    fn cell(self, measure: &Measure) -> TableCell {
         let (print, unit) = self.of();
         let interval = measure.low.zip(measure.high).map(|(low, high)| Interval::new(low, high, print, unit));
-        Cell::number(measure.value * unit, print(measure.value)).with_interval(interval)
+        TableCell::number(measure.value * unit, print(measure.value)).with_interval(interval)
     }
 }
 
@@ -55,14 +55,14 @@ fn three(value: f64) -> String {
     number::decimals(value, 3)
 }
 
-/// A measure of a run as a cell with its source; [`Cell::none`] if it has no value.
-fn cell(player: Option<&MeasuredRun>, task: &str, measure: &str, unit: Unit) -> Cell {
+/// A measure of a run as a cell with its source; [`TableCell::none`] if it has no value.
+fn cell(player: Option<&MeasuredRun>, task: &str, measure: &str, unit: Unit) -> TableCell {
     let found = player.and_then(|player| Some((player, player.measure(task, measure)?)));
-    found.map_or(Cell::none(), |(player, found)| unit.cell(found).with_sources(player.source(task, measure)))
+    found.map_or(TableCell::none(), |(player, found)| unit.cell(found).with_sources(player.source(task, measure)))
 }
 
 /// The number of answers that a measure's mean or share is over.
-fn count(player: &MeasuredRun, task: &str, measure: &str) -> Cell {
+fn count(player: &MeasuredRun, task: &str, measure: &str) -> TableCell {
     let found = player.measure(task, measure);
-    found.map_or(Cell::none(), |found| Cell::count(found.n).with_sources(player.source(task, measure)))
+    found.map_or(TableCell::none(), |found| TableCell::count(found.n).with_sources(player.source(task, measure)))
 }

@@ -1,6 +1,6 @@
 //! Lines through models.
 
-use cwm_page::{Cell, Column, Row, RowKind, Table, number};
+use cwm_page::{Column, Row, RowKind, Table, TableCell, number};
 
 use super::three;
 use crate::papers::reasoning::id;
@@ -13,14 +13,14 @@ pub(crate) fn predictors(all: &[Points]) -> Table {
             Source::Ours => (RowKind::Ours, "this run"),
             Source::Paper => (RowKind::Paper, "printed values"),
         };
-        let score = |value: f64| Cell::number(value, three(value));
+        let score = |value: f64| TableCell::number(value, three(value));
         let line = points.line.map(|line| {
             let p = if line.p < 0.001 { number::power_of_ten(line.p) } else { three(line.p) };
-            [score(line.slope), score(line.r2), Cell::number(line.p, p)]
+            [score(line.slope), score(line.r2), TableCell::number(line.p, p)]
         });
-        let mut cells = vec![Cell::text(points.predictor.name), Cell::text(source)];
-        cells.push(Cell::count(points.points.len() as u64));
-        cells.extend(line.unwrap_or([Cell::none(), Cell::none(), Cell::none()]));
+        let mut cells = vec![TableCell::text(points.predictor.name), TableCell::text(source)];
+        cells.push(TableCell::count(points.points.len() as u64));
+        cells.extend(line.unwrap_or([TableCell::none(), TableCell::none(), TableCell::none()]));
         vec![Row { kind, cells }]
     };
     let (ours, papers): (Vec<&Points>, Vec<&Points>) = all.iter().partition(|points| points.source == Source::Ours);

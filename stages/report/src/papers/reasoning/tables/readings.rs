@@ -1,6 +1,6 @@
 //! Answers read by the release's rule and leniently.
 
-use cwm_page::{Cell, Column, Row, Table};
+use cwm_page::{Column, Row, Table, TableCell};
 
 use super::{Unit, cell};
 use crate::papers::reasoning::id;
@@ -16,11 +16,11 @@ pub(crate) fn readings(measured: &Measurements) -> Table {
         MAIN.iter().filter_map(move |(task, main)| {
             let lenient = lenient.filter(|lenient| lenient.measure(task, "reward").is_some())?;
             player.measure(task, "reward")?;
-            let phase = phase.map_or(Cell::none(), |phase| Cell::text(phase.name()));
-            let mut cells = vec![Cell::text(&experiment.name), phase, Cell::text(*task)];
+            let phase = phase.map_or(TableCell::none(), |phase| TableCell::text(phase.name()));
+            let mut cells = vec![TableCell::text(&experiment.name), phase, TableCell::text(*task)];
             for (measure, unit) in [("readable", Unit::Percent), (*main, Unit::Percent), ("reward", Unit::Score)] {
                 let found = [player, lenient].map(|player| cell(Some(player), task, measure, unit));
-                cells.extend(found.map(Cell::without_printed_interval));
+                cells.extend(found.map(TableCell::without_printed_interval));
             }
             Some(vec![Row::ours(cells)])
         })

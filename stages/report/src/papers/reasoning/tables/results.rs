@@ -1,6 +1,6 @@
 //! Tables 1 and 2: the measures of each model before and after reinforcement learning, the paper's beneath ours.
 
-use cwm_page::{Cell, Column, PaperComparison, Table, comparison_rows, number};
+use cwm_page::{Column, PaperComparison, Table, TableCell, comparison_rows, number};
 
 use super::{Unit, cell, three};
 use crate::papers::reasoning::facts::Facts;
@@ -91,7 +91,9 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
             numbers.push(PaperComparison::without_paper(mix_tokens(measured, experiment)));
             let paper = experiment.paper.filter(|_| measured.is_published(PREDICT));
             let of_paper = |(_, fact): (&str, &str)| facts.get(paper?, fact);
-            numbers.extend(BUDGETS.map(|budget| PaperComparison::new(Cell::none(), of_paper(budget), number::setting)));
+            numbers.extend(
+                BUDGETS.map(|budget| PaperComparison::new(TableCell::none(), of_paper(budget), number::setting)),
+            );
         }
         numbers.extend(columns().map(|(spec, phase)| {
             let ours = cell(experiment.of(phase), spec.task, spec.measure, spec.unit);
@@ -99,19 +101,20 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
             let print = if spec.unit == Unit::Score { three } else { number::two_decimals };
             PaperComparison::new(ours, beside(spec, phase), print)
         }));
-        groups.push(comparison_rows(&[Cell::text(&experiment.name)], Some("this run"), &numbers));
+        groups.push(comparison_rows(&[TableCell::text(&experiment.name)], Some("this run"), &numbers));
     }
     let alone = facts.models().into_iter().filter(|model| !compared.contains(model)).map(|model| {
         let mut numbers = Vec::new();
         if budgets {
-            numbers.push(PaperComparison::without_paper(Cell::none()));
+            numbers.push(PaperComparison::without_paper(TableCell::none()));
             numbers.extend(
-                BUDGETS.map(|(_, fact)| PaperComparison::new(Cell::none(), facts.get(model, fact), number::setting)),
+                BUDGETS
+                    .map(|(_, fact)| PaperComparison::new(TableCell::none(), facts.get(model, fact), number::setting)),
             );
         }
         let columns = specs.iter().flat_map(|spec| PHASES.map(|phase| facts.of_phase(model, spec.fact, phase)));
-        numbers.extend(columns.map(|printed| PaperComparison::new(Cell::none(), printed, number::setting)));
-        comparison_rows(&[Cell::text(model)], None, &numbers)
+        numbers.extend(columns.map(|printed| PaperComparison::new(TableCell::none(), printed, number::setting)));
+        comparison_rows(&[TableCell::text(model)], None, &numbers)
     });
     let not_run = alone.collect();
     let mut columns = vec![Column::text("Model").naming_rows(), Column::text("Source")];
@@ -124,7 +127,7 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
 }
 
 /// The number of tokens that are learnt of the mix of an experiment.
-fn mix_tokens(measured: &Measurements, experiment: &Experiment) -> Cell {
+fn mix_tokens(measured: &Measurements, experiment: &Experiment) -> TableCell {
     let mixture = measured.mixtures.iter().find(|(name, ..)| *name == experiment.name && !experiment.alone);
-    mixture.map_or(Cell::none(), |(_, label, mixture)| Cell::count(mixture.tokens).with_sources([label]))
+    mixture.map_or(TableCell::none(), |(_, label, mixture)| TableCell::count(mixture.tokens).with_sources([label]))
 }
