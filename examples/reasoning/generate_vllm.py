@@ -3,7 +3,7 @@
     in_items=items.jsonl in_model=model out=answers.parquet python generate_vllm.py
 
 Further variables, with the paper's values: base (a model's name, without `in_model`), temperature=0.7, top_p=0.9, min_p=0.02, top_k=40,
-repetition_penalty=1.1, longest=2048 (tokens of an answer), seed=0; and name, that of the run in tables.
+repetition_penalty=1.1, max_tokens=2048 (tokens of an answer), seed=0; and name, that of the run in tables.
 """
 
 import json
@@ -29,7 +29,7 @@ def answers(rows, model):
         min_p=float(environment("min_p", "0.02")),
         top_k=int(environment("top_k", "40")),
         repetition_penalty=float(environment("repetition_penalty", "1.1")),
-        max_tokens=int(environment("longest", "2048")),
+        max_tokens=int(environment("max_tokens", "2048")),
         seed=int(environment("seed", "0")),
     )
     outputs = LLM(model=model).chat([row["prompt"] for row in rows], sampling)

@@ -4,7 +4,7 @@
 
 Further variables, with their defaults: base (a model's name, in place of `in_model`), in_held_out (items whose boards may not be among
 those), batch_size=64 (items a step), rollouts=8 (answers to each), mini_batch=4 (items an update), device_batch=4 (answers a GPU computes
-at once), lr=1e-6, longest=3000 (tokens of an answer), temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0,
+at once), lr=1e-6, max_tokens=3000 (tokens of an answer), temperature=1, lora=0 (a rank), vllm=true (false: transformers generate), seed=0,
 out_curves (a file).
 """
 
@@ -22,7 +22,7 @@ def settings():
     return {
         "output_dir": os.environ["out_model"],
         "model_init_kwargs": {"dtype": "float32"},  # in 16 bits, steps this small would change nothing
-        # A group's mean is taken off its rewards, and the sum over tokens is divided by `longest`, for each answer.
+        # A group's mean is taken off its rewards, and the sum over tokens is divided by `max_tokens`, for each answer.
         "loss_type": "dr_grpo",
         "scale_rewards": "none",
         "epsilon": 0.2,
@@ -32,7 +32,7 @@ def settings():
         "generation_batch_size": int(environment("batch_size", "64")) * rollouts,
         "per_device_train_batch_size": int(environment("device_batch", "4")),
         "gradient_accumulation_steps": common.accumulation_steps(int(environment("mini_batch", "4")) * rollouts),
-        "max_completion_length": int(environment("longest", "3000")),
+        "max_completion_length": int(environment("max_tokens", "3000")),
         "temperature": float(environment("temperature", "1")),
         "num_train_epochs": 1,
         "learning_rate": float(environment("lr", "1e-6")),

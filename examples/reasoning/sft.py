@@ -3,7 +3,7 @@
     in_examples=examples.jsonl base=Qwen/Qwen2.5-0.5B-Instruct out_model=model python sft.py
 
 Further variables, with their defaults: in_model (a model's folder, in place of `base`), epochs=2, batch_size=64, device_batch=4
-(examples a GPU computes at once), lr=3e-6, longest=3000 (tokens; more are cut), lora=0 (a rank), seed=0, out_curves (a file).
+(examples a GPU computes at once), lr=3e-6, max_tokens=3000 (tokens; more are cut), lora=0 (a rank), seed=0, out_curves (a file).
 """
 
 import os
@@ -25,7 +25,7 @@ def settings():
         "learning_rate": float(environment("lr", "3e-6")),
         "lr_scheduler_type": "cosine",
         "warmup_steps": 0.1,  # a share of all steps
-        "max_length": int(environment("longest", "3000")),
+        "max_length": int(environment("max_tokens", "3000")),
         "seed": int(environment("seed", "0")),
         "eval_strategy": "epoch",
         "save_strategy": "no",

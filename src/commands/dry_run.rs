@@ -43,7 +43,7 @@ pub fn run(
     for index in cells {
         let cell = &plan.cells[index];
         let label = cell.label.clone();
-        let Explanation { state, because, advice, origin, .. } = explainer.reason(index)?;
+        let Explanation { state, sentences, advice, origin, .. } = explainer.reason(index)?;
         if let Some(record) = cache_status.record(index).filter(|_| state.is_cached()) {
             cached += 1;
             estimates.add_cached(index, record);
@@ -72,7 +72,7 @@ pub fn run(
         *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
         let estimate = estimates.add_cell(plan, index);
         unmeasured.extend(estimate.is_none().then_some(cell));
-        let cause = because.into_iter().chain(origin).chain(advice).chain(preview.ok().flatten()).collect();
+        let cause = sentences.into_iter().chain(origin).chain(advice).chain(preview.ok().flatten()).collect();
         sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
     }
     for finding in workspace.store.take_damaged_records() {

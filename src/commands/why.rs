@@ -45,7 +45,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
     }
     if arguments.stages.is_empty() {
         // Everything that would run goes back to these.
-        reasons.retain(|reason| !reason.state.is_cached() && reason.because_of.is_empty());
+        reasons.retain(|reason| !reason.state.is_cached() && reason.dependencies.is_empty());
     }
     if reasons.is_empty() && !is_json() {
         return print("all cells are cached");
@@ -67,7 +67,7 @@ fn write_reasons<'r>(reasons: &[&'r Explanation], all: &[Label], verbose: bool, 
     let entry = |reason: &&'r Explanation| Entry {
         label: reason.label.parse().unwrap_or_else(|_| Label::stage(reason.label.as_str())),
         lines: lines_of(reason),
-        value: &reason.because_of,
+        value: &reason.dependencies,
     };
     let indent = "  ".repeat(depth);
     for Group { name, lines, values } in fold(reasons.iter().map(entry).collect(), all, verbose) {
@@ -89,8 +89,8 @@ fn lines_of(reason: &Explanation) -> Vec<String> {
         "" => state.to_owned(),
         origin => format!("{state}: {origin}"),
     };
-    let computed_because = reason.computed_because.iter().map(|line| format!("it ran then because: {line}"));
+    let recorded_causes = reason.recorded_causes.iter().map(|line| format!("it ran then because: {line}"));
     let causes = reason.causes.iter().map(Cause::to_string);
     let more = reason.advice.iter().chain(&reason.probe).cloned();
-    [head].into_iter().chain(computed_because).chain(causes).chain(more).collect()
+    [head].into_iter().chain(recorded_causes).chain(causes).chain(more).collect()
 }

@@ -41,8 +41,8 @@ impl CollapsedCells {
         let nothing = EntryDetails::default();
         let (label, verb, details, shown) = match event {
             RunEvent::Cached { label, origin, .. } => (label, CACHED, vec![origin.clone()], nothing),
-            RunEvent::Skipped(SkippedCell { label, because, .. }) => {
-                (label, SKIPPED, vec![format!("needs {because}")], nothing)
+            RunEvent::Skipped(SkippedCell { label, blocked_by, .. }) => {
+                (label, SKIPPED, vec![format!("needs {blocked_by}")], nothing)
             }
             RunEvent::Exported { source, path } => {
                 // The folder that holds those of the cells of a matrix.

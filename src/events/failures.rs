@@ -40,7 +40,7 @@ pub fn failures(
     // The numbers of the cells that were skipped because of each.
     let mut behind: HashMap<&Label, Vec<usize>> = HashMap::new();
     for (number, cell) in skipped.iter().enumerate() {
-        let labels = iter::once(&cell.because).chain(&cell.failed_later);
+        let labels = iter::once(&cell.blocked_by).chain(&cell.failed_later);
         labels.for_each(|label| behind.entry(label).or_default().push(number));
     }
     let mut lines = vec![format!("{} failed:", plural(failed.len() as u64, "cell", "cells"))];
@@ -94,7 +94,7 @@ mod tests {
         let skipped: Vec<_> = (0..7)
             .map(|seed| SkippedCell {
                 label: label("test", Some(seed)),
-                because: label("model", None),
+                blocked_by: label("model", None),
                 failed_later: if seed == 6 { vec![label("b", None)] } else { Vec::new() },
             })
             .collect();
@@ -127,7 +127,7 @@ to try again what is not done:
         let failed: Vec<_> = (0..150).map(|seed| cell(seed, if seed == 7 { "another" } else { "it did" })).collect();
         let skip = |seed| SkippedCell {
             label: label("test", Some(seed)),
-            because: label("model", Some(seed)),
+            blocked_by: label("model", Some(seed)),
             failed_later: vec![],
         };
         let skipped: Vec<_> = (0..150).map(skip).collect();

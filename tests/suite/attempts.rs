@@ -269,7 +269,7 @@ stages:
     let run = finish(at_home(&context, &given).env("CWM_STORE", "a store").output().expect("cwm starts"));
     let table = &events(&run, "failures")[0];
     assert_eq!(table["failed"][0]["label"], "bad[seed=1]", "{table}");
-    assert_eq!(table["skipped"][0]["because"], "bad[seed=1]");
+    assert_eq!(table["skipped"][0]["blocked_by"], "bad[seed=1]");
     assert_eq!(table["retry_command"], "cwm run --json -f 'a pipeline.yaml' --set word=other --store 'a store'");
 }
 

@@ -172,7 +172,7 @@ stages:
     let run = context.run(&["-j2"]);
     let failures = &events(&run.raw, "failures")[0];
     let skipped = &failures["skipped"];
-    assert_eq!((&skipped[0]["label"], &skipped[0]["because"]), (&"c".into(), &"a".into()), "{skipped}");
+    assert_eq!((&skipped[0]["label"], &skipped[0]["blocked_by"]), (&"c".into(), &"a".into()), "{skipped}");
     assert_eq!(skipped[0]["failed_later"], serde_json::json!(["b"]));
     let plain = context.cwm(&["run", "-j2"]).stderr;
     assert_eq!(plain.matches("skipped because of it: c").count(), 2, "{plain}");

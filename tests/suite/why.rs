@@ -66,8 +66,8 @@ fn a_cell_that_waits_is_reported_with_the_root_of_it() {
     assert!(reported.contains("may run    third\n             depends on second\n"), "{reported}");
     assert_eq!(reported.matches(cause).count(), 1, "of first:\n{reported}");
     let third = &json(&context, &["third"])[0];
-    assert_eq!(third["because"], serde_json::json!(["depends on second"]));
-    assert_eq!(third["because_of"][0]["because_of"][0]["label"], "first");
+    assert_eq!(third["sentences"], serde_json::json!(["depends on second"]));
+    assert_eq!(third["dependencies"][0]["dependencies"][0]["label"], "first");
     assert!(why(&context, &["third"]).contains(&format!("\n    first: would run\n      {cause}\n")));
 }
 
@@ -78,7 +78,7 @@ fn an_input_that_changed_is_followed_through_what_ran_meanwhile() {
     context.edit("pipeline.yaml", "n: 1,", "n: 5,");
     context.run(&["second"]);
     let reason = &json(&context, &["third"])[0];
-    let sentence = reason["because"][0].as_str().expect("a sentence");
+    let sentence = reason["sentences"][0].as_str().expect("a sentence");
     assert!(sentence.starts_with("input `in` changed: "), "{sentence}");
     let end = ", because first ran again, because parameter `n` changed: 1 -> 5 (line 3)";
     assert!(sentence.contains(", because second ran again, because input `in` changed: "), "{sentence}");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Legality {
     /// The game, by its place in the dataset, from 0.
     pub game: u32,
-    /// The place of the word, from 0.
+    /// The place of the token, from 0.
     pub token: u32,
     /// Moves that are complete at it.
     pub ply: u32,

@@ -31,7 +31,7 @@ pub struct ArmChoices {
     pub arm: Arm,
     /// The cells that chose, a seed each.
     pub labels: Vec<Label>,
-    /// The chooser of the first of them.
+    /// The chooser of the first of these cells.
     pub chooser: Chooser,
     /// The number of their trainings that diverged.
     pub diverged: usize,

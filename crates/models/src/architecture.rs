@@ -44,7 +44,7 @@ pub struct OptionSpec {
 #[derive(Clone, Copy, Debug)]
 pub enum OptionValues {
     /// One of these words; the first is the default.
-    Words(&'static [&'static str]),
+    Choice(&'static [&'static str]),
     /// One of these words, the first being the default: ways to compute one and the same function of one and the same
     /// parameters, so that a model trained with one may be tested with another.
     Implementations(&'static [&'static str]),
@@ -57,7 +57,7 @@ impl Architecture {
     pub fn word<'a>(&'a self, option: &OptionSpec) -> &'a str {
         match (self.options.get(option.name), option.values) {
             (Some(value), _) => value,
-            (None, OptionValues::Words(words) | OptionValues::Implementations(words)) => {
+            (None, OptionValues::Choice(words) | OptionValues::Implementations(words)) => {
                 words.first().copied().unwrap_or_default()
             }
             (None, OptionValues::Count) => "",
@@ -80,7 +80,7 @@ impl Architecture {
         other.check(known)?;
         let changed = |spec: &&OptionSpec| match spec.values {
             OptionValues::Implementations(_) => false,
-            OptionValues::Words(_) => self.word(spec) != other.word(spec),
+            OptionValues::Choice(_) => self.word(spec) != other.word(spec),
             OptionValues::Count => self.count(spec) != other.count(spec),
         };
         match known.iter().find(changed) {
@@ -117,12 +117,12 @@ impl Architecture {
                 )));
             };
             let wanted = match spec.values {
-                OptionValues::Words(words) | OptionValues::Implementations(words)
+                OptionValues::Choice(words) | OptionValues::Implementations(words)
                     if words.contains(&value.as_str()) =>
                 {
                     continue;
                 }
-                OptionValues::Words(words) | OptionValues::Implementations(words) => {
+                OptionValues::Choice(words) | OptionValues::Implementations(words) => {
                     format!("one of {}", words.join(", "))
                 }
                 OptionValues::Count if is_count(value) => continue,

@@ -329,7 +329,7 @@ pub struct SkippedCell {
     /// The cell.
     pub label: Label,
     /// The cell that it needs and that failed or was stopped.
-    pub because: Label,
+    pub blocked_by: Label,
     /// Others that it needs and that failed later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_later: Vec<Label>,

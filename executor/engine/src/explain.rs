@@ -87,10 +87,10 @@ impl<'a> Explainer<'a> {
     pub fn reason(&self, index: usize) -> Result<Explanation> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         if !reason.state.is_cached() {
-            reason.because = reason.sentences();
+            reason.sentences = reason.sentences();
         }
         if let KeyStatus::KeyUnknown = self.cache_status.states[index] {
-            reason.because.push(self.waits_for(index));
+            reason.sentences.push(self.waits_for(index));
         }
         Ok(reason)
     }
@@ -129,7 +129,7 @@ impl<'a> Explainer<'a> {
                 let notes = incomplete.iter().chain(note).map(|note| format!("; {note}"));
                 reason.origin = Some(self.cache_status.origin(index, record) + &notes.collect::<String>());
                 // A taken result did not run.
-                reason.computed_because = if record.is_recorded_by_hand() { Vec::new() } else { record.cause.clone() };
+                reason.recorded_causes = if record.is_recorded_by_hand() { Vec::new() } else { record.cause.clone() };
             }
             KeyStatus::Cached(_) if missing.is_empty() => {}
             KeyStatus::Cached(record) => {
@@ -154,7 +154,7 @@ impl<'a> Explainer<'a> {
                 for source in sources(self.context.cell(index)) {
                     let is_cause = self.cache_status.record(source).is_none();
                     if depth > 0 && is_cause && explained.insert(source) {
-                        reason.because_of.push(self.follow(source, depth - 1, explained)?);
+                        reason.dependencies.push(self.follow(source, depth - 1, explained)?);
                     }
                 }
             }
@@ -223,7 +223,7 @@ impl<'a> Explainer<'a> {
             if !ran || record.is_recorded_by_hand() {
                 changed.state = CellStatus::Differs;
             }
-            reason.because_of.push(changed);
+            reason.dependencies.push(changed);
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl<'a> Explainer<'a> {
         reason.causes = changes(self.context, index, before, &record.components, &source);
         if reason.causes.is_empty() && !record.is_recorded_by_hand() {
             // The same key gave other bytes.
-            reason.computed_because = record.cause.clone();
+            reason.recorded_causes = record.cause.clone();
         }
         self.follow_causes(&mut reason, index, Some(before), depth, explained)?;
         Ok(reason)

@@ -85,7 +85,7 @@ impl Predictor<'_> {
     /// Drives the scheduler to the end. Submitted cells finish when no cell is left to decide.
     fn run(&mut self) -> Result<()> {
         // A stack: the last event is handled first.
-        let (mut events, mut submitted) = (vec![Event::Begin], Vec::new());
+        let (mut events, mut submitted) = (vec![Event::RunStarted], Vec::new());
         while let Some(event) = events.pop() {
             for effect in self.scheduler.on(event, Duration::ZERO) {
                 match effect {
@@ -99,7 +99,7 @@ impl Predictor<'_> {
                 self.has_begun = true;
                 for cell in submitted.drain(..).rev() {
                     events.push(Event::Finished { cell, is_built: true, has_changed: false, needs_fetch: false });
-                    events.push(Event::Started(cell));
+                    events.push(Event::Launched(cell));
                 }
             }
         }

@@ -26,10 +26,10 @@
 //! | `Deciding` | `Decided(Skipped)`, in a check | `Skipped`; its descendants stay | `Skipped` |
 //! | `SharesKey` | the key is released | again | |
 //! | `Fetching` | `Fetched` | again; releases the key | |
-//! | `Queued` | `Accepted` | `Running`, not begun | |
+//! | `Queued` | `Launched` | `Running`, not begun | |
 //! | `Queued` | `FilesLost` | again; releases the key | `Withdraw` |
 //! | `Queued` | `Failed`: it could not be submitted or started | `Failed`; skips; releases the key | `Failed` |
-//! | `Running` | `Began` | `Running`, begun | |
+//! | `Running` | `WorkStarted` | `Running`, begun | |
 //! | `Running` | `Finished`, and files of the result have to be fetched | again; releases the key | |
 //! | `Running` | `Finished` otherwise | `Done`; releases the key | `Done` |
 //! | `Running` | `Failed`, and another attempt follows | `Backoff`; it stays the owner of the key | `Retrying` |
@@ -68,7 +68,7 @@
 //! |---|---|
 //! | `owner`, the one cell that builds or fetches it | set by `Decided(Fetch)` and `Decided(Miss)` without lost inputs; removed when the key is released |
 //! | `waiters` | a cell is added when it becomes `SharesKey`; all are removed, and those still in `SharesKey` decided again, when the key is released |
-//! | `attempts` | one more on `Began` |
+//! | `attempts` | one more on `WorkStarted` |
 //! | `is_built` | true on `Finished` |
 //! | `failed` | the cell, when it becomes `Failed` from `Running` after it began |
 
@@ -297,10 +297,10 @@ impl Scheduler {
                 self.release(key);
             }
             Event::FilesLost(cell) => self.invalidate(cell),
-            Event::Started(cell) if let CellState::Queued(key) = self.state(cell) => {
+            Event::Launched(cell) if let CellState::Queued(key) = self.state(cell) => {
                 self.set(cell, CellState::Running { key, has_begun: false });
             }
-            Event::Began(cell) if let CellState::Running { key, .. } = self.state(cell) => {
+            Event::WorkStarted(cell) if let CellState::Running { key, .. } = self.state(cell) => {
                 self.keys.entry(key).or_default().attempts += 1;
                 self.cells[cell].state = CellState::Running { key, has_begun: true };
             }
@@ -388,9 +388,9 @@ impl Scheduler {
                 self.effects.push(Effect::Submit(cell));
             }
             Decision::Failed => self.end(cell, CellState::Failed),
-            Decision::Skipped { because } => {
+            Decision::Skipped { blocked_by } => {
                 self.set(cell, CellState::Skipped);
-                self.effects.push(Effect::Skipped { cell, because });
+                self.effects.push(Effect::Skipped { cell, blocked_by });
             }
         }
     }
@@ -448,9 +448,9 @@ impl Scheduler {
         let is_dead = |state| matches!(state, CellState::Failed | CellState::Stopped | CellState::Skipped);
         let dead = self.cells[cell].spec.inputs.iter().copied().find(|input| is_dead(self.state(*input)));
         match dead {
-            Some(because) => {
+            Some(blocked_by) => {
                 self.set(cell, CellState::Skipped);
-                self.effects.push(Effect::Skipped { cell, because });
+                self.effects.push(Effect::Skipped { cell, blocked_by });
                 self.skip_dependents(cell);
             }
             None if self.cells[cell].open_inputs == 0 => self.set(cell, CellState::Ready),
@@ -477,9 +477,9 @@ impl Scheduler {
     }
 
     /// Skips the cells that depend on a cell, in the plan's order. The effect is repeated for those that are skipped already.
-    fn skip_dependents(&mut self, because: usize) {
+    fn skip_dependents(&mut self, blocked_by: usize) {
         let mut descendants = BTreeSet::new();
-        let mut open = self.cells[because].dependents.clone();
+        let mut open = self.cells[blocked_by].dependents.clone();
         while let Some(next) = open.pop() {
             if matches!(self.state(next), CellState::Blocked | CellState::Skipped) && descendants.insert(next) {
                 open.extend(&self.cells[next].dependents);
@@ -487,7 +487,7 @@ impl Scheduler {
         }
         for cell in descendants {
             self.set(cell, CellState::Skipped);
-            self.effects.push(Effect::Skipped { cell, because });
+            self.effects.push(Effect::Skipped { cell, blocked_by });
         }
     }
 

@@ -31,7 +31,7 @@ parameters! {
         /// More options of the engine by name. Threads, hash table and number of lines are fixed; options by which answers depend
         /// on chance or time, and those whose values are files, are refused.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
-        /// The side whose moves are asked for.
+        /// The side whose moves are evaluated.
         pub side: String = "both".into(), kind = Type::Choice(&["both", "white", "black"]),
         /// Find puzzles as well: positions in which one move alone keeps an advantage that a mistake gave. Every
         /// position is then evaluated with two lines.

@@ -51,7 +51,7 @@ pub fn draw(
             let reason = match distribution.cell(position) {
                 _ if taken == most => "not_drawn",
                 None => "fullmoves",
-                Some(_) if !boards.insert(board(position)) => "twice",
+                Some(_) if !boards.insert(board(position)) => "repeated",
                 Some(cell) => {
                     taken += 1;
                     drawn.push(Candidate { game, ply: *ply, cell });

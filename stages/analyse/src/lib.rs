@@ -33,7 +33,7 @@ impl Stage for Analyse {
     }
 
     fn description(&self) -> &'static str {
-        "Asks an engine for the best moves of positions, of games or placed by chance, and finds puzzles in games."
+        "Evaluates positions, of games or placed by chance, with an engine, and finds puzzles in games."
     }
 
     fn inputs(&self) -> Vec<Input> {

@@ -36,7 +36,7 @@ pub struct OriginCounts {
     /// Positions that are evaluated.
     pub total: u64,
     /// Positions without a legal move.
-    pub over: u64,
+    pub game_over: u64,
     /// Positions that are dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
 }
@@ -49,10 +49,10 @@ impl Origin {
     pub fn open(context: &Context, config: &Config) -> Result<(Self, OriginCounts), Failure> {
         if let Some(number) = config.place {
             let mut placed = place(context, config, number)?;
-            let over = placed.dropped.remove("over").unwrap_or_default();
+            let game_over = placed.dropped.remove("game_over").unwrap_or_default();
             return Ok((
                 Origin::SetUp(placed.positions),
-                OriginCounts { total: number, over, dropped: placed.dropped },
+                OriginCounts { total: number, game_over, dropped: placed.dropped },
             ));
         }
         let games = Games::open(context.input("games")?)?;
@@ -74,12 +74,12 @@ impl Origin {
             (None, total)
         };
         if total == 0 {
-            let over = seen.over;
+            let game_over = seen.game_over;
             let message =
-                format!("no position of {count} games is evaluated; in {over} of those chosen the game has ended");
+                format!("no position of {count} games is evaluated; in {game_over} of those chosen the game has ended");
             return Err(Failure::input(message).hint("lower `from_ply` or `min_legal`, or give more or longer games"));
         }
-        let found = OriginCounts { total, over: seen.over, dropped: seen.dropped };
+        let found = OriginCounts { total, game_over: seen.game_over, dropped: seen.dropped };
         Ok((Origin::Games(Box::new(GamePositionSource { games, count, selection, drawn })), found))
     }
 

@@ -24,7 +24,7 @@ const KINDS: [Role; 6] = [Role::Pawn, Role::Pawn, Role::Knight, Role::Bishop, Ro
 pub struct PlacedPositions {
     /// No two are the same.
     pub positions: Vec<Chess>,
-    /// Positions that were tried and dropped: `over`, without a legal move; `few_moves`; `twice`; `apart`.
+    /// Positions that were tried and dropped: `game_over`, without a legal move; `few_moves`; `repeated`; `apart`.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -35,7 +35,7 @@ pub struct PlacedPositions {
 pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPositions, Failure> {
     let mut placed = PlacedPositions {
         positions: Vec::new(),
-        dropped: ["over", "few_moves", "twice", "apart"].map(|name| (name, 0)).into(),
+        dropped: ["game_over", "few_moves", "repeated", "apart"].map(|name| (name, 0)).into(),
     };
     let mut apart = HashSet::new();
     for &seed in &config.apart_from {
@@ -57,7 +57,7 @@ pub fn place(context: &Context, config: &Config, number: u64) -> Result<PlacedPo
         } else if own.insert(board) {
             placed.positions.push(position);
         } else {
-            *placed.dropped.entry("twice").or_default() += 1;
+            *placed.dropped.entry("repeated").or_default() += 1;
         }
     }
     Err(Failure::input(format!("only {} different positions could be placed, not {number}", placed.positions.len()))
@@ -82,7 +82,7 @@ fn position(
         let Ok(position) = Chess::from_setup(setup, CastlingMode::Standard) else { continue };
         let moves = position.legal_moves().len() as u64;
         let reason = match moves {
-            0 => "over",
+            0 => "game_over",
             _ if moves < config.min_legal => "few_moves",
             _ => return Ok(position),
         };

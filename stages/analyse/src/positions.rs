@@ -27,7 +27,7 @@ pub struct GamePositions {
     /// Plies before the position, and the position.
     pub positions: Vec<(u32, Chess)>,
     /// Positions in which the game has ended.
-    pub over: u64,
+    pub game_over: u64,
     /// Positions that were dropped for another reason: `many_pieces`, `few_moves`, or one of those that draw positions.
     pub dropped: BTreeMap<&'static str, u64>,
 }
@@ -40,7 +40,7 @@ impl GamePositions {
 
     /// Adds what was counted in another game.
     pub fn add(&mut self, other: GamePositions) {
-        self.over += other.over;
+        self.game_over += other.game_over;
         for (reason, number) in other.dropped {
             *self.dropped.entry(reason).or_default() += number;
         }
@@ -83,7 +83,7 @@ impl Selection {
                 && (self.includes_unwritten || self.is_written(ply as u32));
             if is_selected {
                 match position.legal_moves().len() {
-                    0 => found.over += 1,
+                    0 => found.game_over += 1,
                     _ if position.board().occupied().count() > self.max_pieces => found.count_dropped("many_pieces"),
                     moves if moves < self.min_legal => found.count_dropped("few_moves"),
                     _ => found.positions.push((ply as u32, position.clone())),

@@ -37,7 +37,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         ("engine", json!(source.made_by)),
         ("nodes", json!(source.nodes)),
         ("positions", json!(written)),
-        ("over", json!(positions.over)),
+        ("game_over", json!(positions.game_over)),
     ]);
     counts.extend(config.place.is_none().then(|| ("games", json!(origin.len()))));
     counts.extend((!positions.dropped.is_empty()).then(|| ("dropped", json!(positions.dropped))));

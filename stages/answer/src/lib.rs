@@ -34,7 +34,7 @@ impl Stage for Answer {
     }
 
     fn description(&self) -> &'static str {
-        "Asks a language model, or a scripted player, the questions of items."
+        "Sends the questions of items to a language model, or lets a scripted player answer them."
     }
 
     fn inputs(&self) -> Vec<Input> {

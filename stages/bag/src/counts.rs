@@ -40,7 +40,7 @@ impl<'a> Counts<'a> {
         &mut self,
         file: usize,
         record: usize,
-        (reason, seen): RecordError,
+        (reason, detail): RecordError,
         words: &str,
     ) -> Result<(), Failure> {
         *self.dropped.entry(reason).or_default() += 1;
@@ -51,7 +51,7 @@ impl<'a> Counts<'a> {
             ("file", json!(file)),
             ("record", json!(record)),
             ("reason", json!(reason.name())),
-            ("seen", json!(seen)),
+            ("detail", json!(detail)),
         ]);
         Ok(writeln!(self.list, "{}", json!(entry))?)
     }

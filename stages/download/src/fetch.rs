@@ -7,7 +7,7 @@ use cwm_web::{FetchError, Settings};
 use crate::checksum::Checksum;
 use crate::expectation::Expectation;
 use crate::partial::PartialFile;
-use crate::reply::{BodyEnd, Reply};
+use crate::reply::{BodyEnd, DownloadReply};
 use crate::retry_budget::RetryBudget;
 use crate::run::DownloadPaths;
 use crate::transfer::{Request, Transfer, TransferEvent};
@@ -136,12 +136,12 @@ impl Attempt<'_> {
     /// the end.
     fn accept(
         &self,
-        reply: Reply,
+        reply: DownloadReply,
         range: Option<(u64, Option<u64>)>,
         partial: &mut PartialFile,
     ) -> Result<(Option<u64>, BodyEnd), FetchError> {
         match reply {
-            Reply::Whole { validator, end } => {
+            DownloadReply::Whole { validator, end } => {
                 let total = if let BodyEnd::Length(total) = end { Some(total) } else { None };
                 partial.begin(validator, total)?;
                 if end == BodyEnd::Close && !self.is_summed && self.fetch.first_bytes.is_none() {
@@ -149,7 +149,7 @@ impl Attempt<'_> {
                 }
                 Ok((total, end))
             }
-            Reply::Rest { start, last, total, validator, name, end }
+            DownloadReply::PartialContent { start, last, total, validator, name, end }
                 if range.is_some_and(|range| fits(partial, range, (start, last), total, name.as_deref())) =>
             {
                 if matches!(end, BodyEnd::Length(length) if length != last - start + 1) {
@@ -162,9 +162,9 @@ impl Attempt<'_> {
                 }
                 Ok((Some(last + 1), end))
             }
-            Reply::Rest { .. } | Reply::Outdated => Err(self.restart_after_bad_reply(partial)?),
-            Reply::Later { status, after } => Err(FetchError::Transient(status, after)),
-            Reply::Refused(why) => {
+            DownloadReply::PartialContent { .. } | DownloadReply::Stale => Err(self.restart_after_bad_reply(partial)?),
+            DownloadReply::Transient { status, after } => Err(FetchError::Transient(status, after)),
+            DownloadReply::Permanent(why) => {
                 let failure = Failure::input(format!("{}: {why}", self.fetch.url));
                 Err(failure.hint("look whether the URL is right").into())
             }

@@ -6,7 +6,7 @@ use cwm_web::{FetchError, Settings};
 
 use crate::checksum::Checksum;
 use crate::config::PublishedSum;
-use crate::reply::Reply;
+use crate::reply::DownloadReply;
 use crate::retry_budget::RetryBudget;
 use crate::transfer::{Request, Transfer, TransferEvent};
 
@@ -59,12 +59,14 @@ fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, FetchE
     let mut text = Vec::new();
     loop {
         match transfer.next(context)? {
-            TransferEvent::Response(Reply::Whole { .. }) => {}
-            TransferEvent::Response(Reply::Later { status, after }) => {
+            TransferEvent::Response(DownloadReply::Whole { .. }) => {}
+            TransferEvent::Response(DownloadReply::Transient { status, after }) => {
                 return Err(FetchError::Transient(status, after));
             }
-            TransferEvent::Response(Reply::Refused(why)) => return Err(Failure::input(format!("{url}: {why}")).into()),
-            TransferEvent::Response(Reply::Rest { .. } | Reply::Outdated) => {
+            TransferEvent::Response(DownloadReply::Permanent(why)) => {
+                return Err(Failure::input(format!("{url}: {why}")).into());
+            }
+            TransferEvent::Response(DownloadReply::PartialContent { .. } | DownloadReply::Stale) => {
                 return Err(Failure::input(format!("{url}: the server sent a range that was not requested")).into());
             }
             TransferEvent::Chunk(piece) => {

@@ -8,7 +8,7 @@ use cwm_web::ureq::http::{HeaderMap, Response};
 
 /// The meaning of a response for the download.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum DownloadReply {
     /// The body is the file from its beginning.
     Whole {
         /// The validator of these bytes: a strong `ETag`, or where there is none at all a `Last-Modified` that is as
@@ -18,14 +18,14 @@ pub enum Reply {
         end: BodyEnd,
     },
     /// The body is the file from byte `start` on.
-    Rest {
+    PartialContent {
         /// Number of the body's first byte.
         start: u64,
         /// Number of its last byte.
         last: u64,
         /// Length of the whole file, if known.
         total: Option<u64>,
-        /// The validator, as in [`Reply::Whole`].
+        /// The validator, as in [`DownloadReply::Whole`].
         validator: Option<String>,
         /// The validator, however weak its date is: enough to see that it is another file.
         name: Option<String>,
@@ -33,16 +33,16 @@ pub enum Reply {
         end: BodyEnd,
     },
     /// The bytes that have arrived cannot be continued: begin anew.
-    Outdated,
+    Stale,
     /// Try again later.
-    Later {
+    Transient {
         /// Status code and its meaning.
         status: String,
         /// The time to wait that the server requires.
         after: Option<Duration>,
     },
     /// There is no use in trying again.
-    Refused(String),
+    Permanent(String),
 }
 
 /// The sign by which a body is known to be whole.
@@ -57,28 +57,28 @@ pub enum BodyEnd {
 }
 
 /// Reads the head of an answer.
-pub fn read(response: &Response<Body>) -> Reply {
+pub fn read(response: &Response<Body>) -> DownloadReply {
     let headers = response.headers();
     let status = response.status();
     match status.as_u16() {
         200 | 206
             if text(headers, "content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) =>
         {
-            Reply::Refused("the server changes the bytes on the way (Content-Encoding)".into())
+            DownloadReply::Permanent("the server changes the bytes on the way (Content-Encoding)".into())
         }
-        200 => Reply::Whole { validator: validator(headers), end: end(headers) },
+        200 => DownloadReply::Whole { validator: validator(headers), end: end(headers) },
         206 => match text(headers, "content-range").and_then(range) {
             Some((start, last, total)) => {
                 let (validator, name, end) = (validator(headers), name(headers), end(headers));
-                Reply::Rest { start, last, total, validator, name, end }
+                DownloadReply::PartialContent { start, last, total, validator, name, end }
             }
-            None => Reply::Outdated,
+            None => DownloadReply::Stale,
         },
-        416 => Reply::Outdated,
+        416 => DownloadReply::Stale,
         408 | 425 | 429 | 500..=599 => {
-            Reply::Later { status: format!("the server answers {status}"), after: retry_after(headers) }
+            DownloadReply::Transient { status: format!("the server answers {status}"), after: retry_after(headers) }
         }
-        _ => Reply::Refused(format!("the server answers {status}")),
+        _ => DownloadReply::Permanent(format!("the server answers {status}")),
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    fn check(status: u16, headers: &[(&str, &str)], expected: Reply) {
+    fn check(status: u16, headers: &[(&str, &str)], expected: DownloadReply) {
         let mut response = Response::builder().status(status);
         for (name, value) in headers {
             response = response.header(*name, *value);
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn a_whole_file_is_known_by_its_strong_tag_or_its_date() {
-        let whole = |validator: Option<&str>, end| Reply::Whole { validator: validator.map(str::to_owned), end };
+        let whole =
+            |validator: Option<&str>, end| DownloadReply::Whole { validator: validator.map(str::to_owned), end };
         check(200, &[("ETag", "\"a\""), ("Content-Length", "5")], whole(Some("\"a\""), BodyEnd::Length(5)));
         let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
         let later = ("Date", "Tue, 01 Apr 2025 00:01:00 GMT");
@@ -161,7 +162,7 @@ mod tests {
     #[test]
     fn a_date_names_a_file_only_a_minute_later() {
         let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
-        let none = || Reply::Whole { validator: None, end: BodyEnd::Close };
+        let none = || DownloadReply::Whole { validator: None, end: BodyEnd::Close };
         check(200, &[modified], none());
         for date in ["Tue, 01 Apr 2025 00:00:59 GMT", "Mon, 31 Mar 2025 00:00:00 GMT", "yesterday"] {
             check(200, &[modified, ("Date", date)], none());
@@ -170,13 +171,21 @@ mod tests {
         // Weak or not, it identifies another file.
         let part = ("Content-Range", "bytes 5-9/10");
         let name = Some(modified.1.to_owned());
-        let rest = Reply::Rest { start: 5, last: 9, total: Some(10), validator: None, name, end: BodyEnd::Close };
+        let rest = DownloadReply::PartialContent {
+            start: 5,
+            last: 9,
+            total: Some(10),
+            validator: None,
+            name,
+            end: BodyEnd::Close,
+        };
         check(206, &[modified, part], rest);
     }
 
     #[test]
     fn a_part_says_where_it_begins() {
-        let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, name: None, end };
+        let rest =
+            |total, end| DownloadReply::PartialContent { start: 5, last: 9, total, validator: None, name: None, end };
         check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), BodyEnd::Close));
         check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, BodyEnd::Length(5)));
         for nonsense in [
@@ -188,23 +197,23 @@ mod tests {
             "bytes 5-9/99999999999999999999",
             "bytes 0-18446744073709551615/*",
         ] {
-            check(206, &[("Content-Range", nonsense)], Reply::Outdated);
+            check(206, &[("Content-Range", nonsense)], DownloadReply::Stale);
         }
-        check(206, &[], Reply::Outdated);
-        check(416, &[], Reply::Outdated);
+        check(206, &[], DownloadReply::Stale);
+        check(416, &[], DownloadReply::Stale);
     }
 
     #[test]
     fn some_statuses_pass_and_some_do_not() {
-        let later = |status: &str, after: Option<u64>| Reply::Later {
+        let later = |status: &str, after: Option<u64>| DownloadReply::Transient {
             status: format!("the server answers {status}"),
             after: after.map(Duration::from_secs),
         };
         check(503, &[("Retry-After", "7")], later("503 Service Unavailable", Some(7)));
         check(429, &[("Retry-After", "Tue, 01 Apr 2025 00:00:00 GMT")], later("429 Too Many Requests", None));
-        check(404, &[], Reply::Refused("the server answers 404 Not Found".into()));
+        check(404, &[], DownloadReply::Permanent("the server answers 404 Not Found".into()));
         let changed = "the server changes the bytes on the way (Content-Encoding)";
-        check(200, &[("Content-Encoding", "gzip")], Reply::Refused(changed.into()));
+        check(200, &[("Content-Encoding", "gzip")], DownloadReply::Permanent(changed.into()));
     }
 
     proptest! {

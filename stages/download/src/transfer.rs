@@ -9,7 +9,7 @@ use cwm_contract::{Context, Failure};
 use cwm_web::ureq::Agent;
 use cwm_web::{FetchError, classify};
 
-use crate::reply::{self, Reply};
+use crate::reply::{self, DownloadReply};
 
 /// Chunks that may wait in the queue; with [`CHUNK_BYTES`], the memory of a transfer.
 const MAX_QUEUED: usize = 16;
@@ -32,7 +32,7 @@ pub struct Request {
 #[derive(Debug)]
 pub enum TransferEvent {
     /// The head of the answer. The body comes only if the transfer is kept.
-    Response(Reply),
+    Response(DownloadReply),
     /// The next bytes of the body.
     Chunk(Vec<u8>),
     /// The body is over.

@@ -90,7 +90,7 @@ pub struct Game {
 }
 
 impl Game {
-    /// The last tokens of its cases, then those of their futures.
+    /// The tokens to record: the last one of each case, then the future one of each.
     pub fn recorded(&self) -> RecordedGame<'_> {
         let last = self.cases.iter().map(|case| case.last);
         RecordedGame { tokens: &self.tokens, at: last.chain(self.cases.iter().map(|case| case.future_token)).collect() }

@@ -29,7 +29,7 @@ parameters! {
     pub struct Config {
         /// The content of an example: `best_move`, the best move alone; `best_line`, some plies of best play and what they
         /// gain; `factual`, answers to questions about a board; `verbalised`, a small search in words; `guided`, items
-        /// in which a teacher is asked to explain a move (`keep` makes examples of its answers).
+        /// for a teacher, who explains a move (`keep` makes examples of its answers).
         pub builder: String, kind = Type::Choice(BUILDERS),
         /// Build so many examples, of positions drawn by `seed`. By default all positions are used, in their order.
         pub limit: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),

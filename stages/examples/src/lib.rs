@@ -75,7 +75,7 @@ impl Stage for Examples {
                 "items",
                 Format::ITEMS,
                 "jsonl",
-                "What a teacher is asked with `builder: guided`; none of other builders.",
+                "The items for a teacher, with `builder: guided`; none of other builders.",
             ),
             Output::file("counts", Format::COUNTS, "json", "How many positions were read, and dropped for what."),
         ]

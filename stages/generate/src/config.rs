@@ -12,16 +12,16 @@ parameters! {
         pub name: Option<String> = None,
         /// Divides the logits before a word is drawn; 0 takes the likeliest word.
         pub temperature: f64 = 0.7,
-        /// Words are drawn among the likeliest whose probabilities add up to this share; 1 leaves out none.
+        /// Tokens are drawn among the likeliest whose probabilities add up to this share; 1 leaves out none.
         pub top_p: f64 = 0.9,
-        /// Words whose probability is below this share of the largest are not drawn; 0 leaves out none.
+        /// Tokens whose probability is below this share of the largest are not drawn; 0 leaves out none.
         pub min_p: f64 = 0.02,
-        /// Words are drawn among this many of the likeliest; by `null` among all.
+        /// Tokens are drawn among this many of the likeliest; by `null` among all.
         pub top_k: Option<u64> = Some(40), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
-        /// Divides the positive logits of words that the answer has already, and multiplies their negative ones; 1 changes nothing.
+        /// Divides the positive logits of tokens that the answer has already, and multiplies their negative ones; 1 changes nothing.
         pub repetition_penalty: f64 = 1.0,
-        /// Words of an answer, its end included, at most. A longer one is cut there.
-        pub longest: u64 = 64, kind = Type::Integer { min: 1, max: 65_535 },
+        /// Tokens of an answer, its end included, at most. A longer one is cut there.
+        pub max_tokens: u64 = 64, kind = Type::Integer { min: 1, max: 65_535 },
         /// Answers to each item.
         pub samples: u64 = 1, kind = Type::Integer { min: 1, max: 1_000_000 },
         /// Seed of the draws. Each answer has a random stream of its own.
@@ -39,7 +39,7 @@ impl Config {
             top_k: self.top_k.map(|count| count as usize),
             top_p: self.top_p,
             end: END,
-            longest: self.longest as usize,
+            longest: self.max_tokens as usize,
         }
     }
 

@@ -66,7 +66,7 @@ pub fn run(config: &Config, description: &Description) -> PlayerSettings {
         name: config.name.clone().unwrap_or_default(),
         player: Some("generate".to_owned()),
         model: Some(format!("{} {}", architecture.family, architecture.size)),
-        max_tokens: Some(config.longest),
+        max_tokens: Some(config.max_tokens),
         temperature: Some(config.temperature),
         ..PlayerSettings::default()
     }

@@ -18,7 +18,7 @@ pub const READERS: [(&str, &[(&str, &str)]); 3] =
 pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let items = context.folder().join("items.jsonl");
     write_items(&items)?;
-    let values = context.values_with([("longest", context.at_most("longest", 8)), ("samples", Value::Int(2))]);
+    let values = context.values_with([("max_tokens", context.at_most("max_tokens", 8)), ("samples", Value::Int(2))]);
     let mut probed = ProbeOutput::new();
     for (family, options) in READERS {
         let folder = context.folder().join(family);

@@ -100,7 +100,7 @@ impl OutputWriter<'_> {
                 if self.fail {
                     return Err(Failure::input(words).hint(hint(fault.reason)));
                 }
-                let place = [("file", json!(file + 1)), ("line", json!(record.line)), ("seen", json!(fault.what))];
+                let place = [("file", json!(file + 1)), ("line", json!(record.line)), ("detail", json!(fault.what))];
                 self.stats.record_fault(fault.reason, place, &words, self.context)?;
             }
         }

@@ -31,7 +31,7 @@ impl Stage for Keep {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("items", Format::ITEMS, "What the teacher was asked."),
+            Input::one("items", Format::ITEMS, "The items that the teacher answered."),
             Input::one("answers", Format::ANSWERS, "Its answers."),
             Input::optional("grades", Format::GRADES, "Their grades; not needed for the items of `guided` alone."),
         ]

@@ -10,9 +10,9 @@ parameters! {
         pub family: Option<String> = None,
         /// Number of games, the first ones; by default all.
         pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 32 })),
-        /// Games of more words are dropped and counted, like those that are longer than the model reads.
-        pub longest: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
-        /// Games are cut after this many words; by default they are not.
+        /// Games of more tokens are dropped and counted, like those that are longer than the model reads.
+        pub max_game_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
+        /// Games are cut after this many tokens; by default they are not.
         pub max_tokens: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
         /// Number of games, the first ones that are read, in which the model also answers with a whole move at every ply: origin,
         /// target and piece, each the likeliest after its own ones before.

@@ -81,7 +81,7 @@ impl<'a> Games<'a> {
         }
         let number =
             |given: Option<u64>| given.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
-        let (longest, most) = (number(config.longest), number(config.max_tokens));
+        let (longest, most) = (number(config.max_game_tokens), number(config.max_tokens));
         let readable = model.longest().unwrap_or(usize::MAX);
         if config.max_tokens.is_some() && most > readable {
             let message = format!("`max_tokens` is {most}, and {} reads {readable} words at most", model.name());

@@ -24,7 +24,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let cut = config.max_tokens.map_or(MOST, |given| given.min(MOST));
     let values = context.values_with([
         ("games", Value::Null),
-        ("longest", Value::Int(LONGEST)),
+        ("max_game_tokens", Value::Int(LONGEST)),
         ("max_tokens", Value::Int(cut.into())),
         ("move_games", context.at_most("move_games", 1)),
         ("resamples", context.at_most("resamples", 20)),

@@ -87,7 +87,7 @@ pub struct DroppedGame {
     /// Byte of the text where that is seen.
     pub offset: u64,
     /// The text at that place, where it helps.
-    pub seen: Option<Box<str>>,
+    pub detail: Option<Box<str>>,
 }
 
 /// The way in which ids are made.
@@ -121,7 +121,7 @@ const INITIAL_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 
 impl Rules {
     /// Reads one game; adds it to `parsed` if it is kept.
     pub fn read_game(&self, game: GameText<'_>, parsed: &mut ParsedBlock) -> Result<(), DroppedGame> {
-        let drop = |reason, at: usize| DroppedGame { reason, offset: game.offset + at as u64, seen: None };
+        let drop = |reason, at: usize| DroppedGame { reason, offset: game.offset + at as u64, detail: None };
         match game.malformed {
             Some(MalformedText::UnterminatedComment) => return Err(drop(Reason::UnterminatedComment, game.text.len())),
             Some(MalformedText::TooLong) => return Err(drop(Reason::TooLong, 0)),
@@ -168,9 +168,9 @@ impl Rules {
                 };
                 let word = text.get(movetext + fault.start..movetext + fault.end).unwrap_or_default();
                 let word: String = word.chars().take(20).collect();
-                let seen = format!("`{}` at ply {}", word.escape_debug(), fault.plies + 1);
+                let detail = format!("`{}` at ply {}", word.escape_debug(), fault.plies + 1);
                 let offset = game.offset + (movetext + fault.start) as u64;
-                Err(DroppedGame { reason, offset, seen: Some(seen.into()) })
+                Err(DroppedGame { reason, offset, detail: Some(detail.into()) })
             }
         }
     }

@@ -135,7 +135,7 @@ impl OutputWriter<'_> {
                             ("file", json!(file + 1)),
                             ("game", json!(number)),
                             ("byte", json!(drop.offset)),
-                            ("seen", json!(drop.seen)),
+                            ("detail", json!(drop.detail)),
                         ];
                         let words = describe(number, &of_file, drop);
                         if let Err(failure) = self.stats.record_fault(drop.reason, place, &words, self.context) {
@@ -193,6 +193,6 @@ impl OutputWriter<'_> {
 
 /// A game that is dropped: its number, place, and what is wrong with it.
 fn describe(number: u64, of_file: &str, drop: &DroppedGame) -> String {
-    let seen = drop.seen.as_deref().map(|seen| format!(", {seen}")).unwrap_or_default();
-    format!("game {number}{of_file}: {} at byte {} of the text{seen}", drop.reason.name(), drop.offset)
+    let detail = drop.detail.as_deref().map(|detail| format!(", {detail}")).unwrap_or_default();
+    format!("game {number}{of_file}: {} at byte {} of the text{detail}", drop.reason.name(), drop.offset)
 }

@@ -29,8 +29,8 @@ parameters! {
         pub clip_high: f64 = 0.28,
         /// Coefficient of the KL divergence from the model at the start; the paper has none.
         pub kl: f64 = 0.0,
-        /// Words of an answer, its end included, at most; longer ones are cut and judged as they stand.
-        pub longest: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
+        /// Tokens of an answer, its end included, at most; longer ones are cut and judged as they stand.
+        pub max_tokens: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
         /// The rule by which answers are read: `release`, or `lenient`.
         pub reading: String = "release".into(), kind = Type::Choice(&["release", "lenient"]),
         /// The scale of the rewards of legal moves: `normalise` or `linear`.

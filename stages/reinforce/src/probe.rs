@@ -41,7 +41,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         ("batch_size", Value::Int(4)),
         ("rollouts", Value::Int(8)),
         ("mini_batch", Value::Int(2)),
-        ("longest", Value::Int(6)),
+        ("max_tokens", Value::Int(6)),
         ("validation_every", Value::Int(2)),
         ("keep_answers", context.at_most("keep_answers", 5)),
         ("micro_batch_tokens", context.at_most("micro_batch_tokens", 100)),

@@ -62,7 +62,7 @@ pub fn read(
         // The last word of an answer is not read.
         network.check_length(prompt.len() + longest - 1).map_err(|error| {
             Failure::input(format!("{task_id}: {error}: its prompt has {} words", prompt.len()))
-                .hint("give `longest` a smaller number, or train the model with more `positions`")
+                .hint("give `max_tokens` a smaller number, or train the model with more `positions`")
         })?;
     }
     Ok(questions)

@@ -31,7 +31,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     context.check_cancelled()?;
     let config: Config = context.parameters()?;
-    let longest = config.longest as usize;
+    let longest = config.max_tokens as usize;
     let Checkpoint { words: form, description, network, weights } =
         Checkpoint::read(context.input("checkpoint")?, PositionForm::of)?;
     if !network.is_causal() {
@@ -93,7 +93,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let description = Description { format: FORMAT, status, training, ..description };
     write(context.output("checkpoint")?, &description, &state.weights)?;
     description.write(context.output("summary")?)?;
-    kept.write(context.output("answers")?, config.longest, state.step * config.batch_size)?;
+    kept.write(context.output("answers")?, config.max_tokens, state.step * config.batch_size)?;
     fs_err::copy(checkpoints::curves_path(context.checkpoint_dir()), context.output("curves")?)?;
     Ok(())
 }
@@ -118,7 +118,7 @@ fn described(
         "clip_low": config.clip_low,
         "clip_high": config.clip_high,
         "kl": config.kl,
-        "longest": config.longest,
+        "max_tokens": config.max_tokens,
         "reading": config.reading,
         "scaling": config.scaling,
         "cut": config.cut,

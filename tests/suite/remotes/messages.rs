@@ -64,7 +64,7 @@ fn a_result_that_was_not_pulled_is_reported_with_whose_it_is_where_it_is_and_how
     let json: serde_json::Value = serde_json::from_str(&well(ben.cwm(&["why", "games", "--json"])).stdout).unwrap();
     assert_eq!(json[0]["causes"][0]["cause"], "not_pulled");
     assert_eq!((&json[0]["causes"][0]["from"], &json[0]["advice"]), (&"lab".into(), &advice.into()));
-    assert_eq!(json[0]["because"][0], cause);
+    assert_eq!(json[0]["sentences"][0], cause);
     let run = ben.run(&[]);
     run.ran_just(&["games"]);
     assert_eq!(run.causes["games"], cause);

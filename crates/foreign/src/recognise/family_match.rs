@@ -125,7 +125,7 @@ fn with_named_options(
     };
     let mut fewest = strangers(&architecture);
     for option in family.options.iter().filter(|option| !hints.options.contains_key(option.name)) {
-        let OptionValues::Words(words) = option.values else { continue };
+        let OptionValues::Choice(words) = option.values else { continue };
         for word in words {
             let mut other = architecture.clone();
             other.options.insert(option.name.to_owned(), (*word).to_owned());
@@ -196,7 +196,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
     for option in family.options.iter().filter(|option| !hints.options.contains_key(option.name)) {
         let taken = architecture.options.get(option.name).cloned();
         match option.values {
-            OptionValues::Words(words) => {
+            OptionValues::Choice(words) => {
                 let value = architecture.word(option).to_owned();
                 if words.iter().any(|word| *word != value && is_free(option.name, (*word).to_owned())) {
                     assumed_options.push((option.name, value));

@@ -24,13 +24,13 @@ pub struct Explanation {
     pub accepted: bool,
     /// A sentence for each cause, followed back to what changed first; only of the cell that is explained.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub because: Vec<String>,
+    pub sentences: Vec<String>,
     /// The outcome of its probe with today's code, if only its code changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
     /// The causes for which the cached result was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub computed_because: Vec<String>,
+    pub recorded_causes: Vec<String>,
     /// The causes for which it would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
@@ -39,7 +39,7 @@ pub struct Explanation {
     pub advice: Option<String>,
     /// The cells that it depends on and that would run, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub because_of: Vec<Explanation>,
+    pub dependencies: Vec<Explanation>,
 }
 
 impl Explanation {
@@ -47,14 +47,14 @@ impl Explanation {
     /// parameter … changed`.
     pub(super) fn sentences(&self) -> Vec<String> {
         let sentences = self.causes.iter().map(|cause| self.sentence(cause));
-        sentences.chain(self.computed_because.iter().cloned()).collect()
+        sentences.chain(self.recorded_causes.iter().cloned()).collect()
     }
 
     /// Returns a cause with those behind it.
     fn sentence(&self, cause: &Cause) -> String {
         let mut text = cause.to_string();
         let Cause::Input { source, .. } = cause else { return text };
-        let Some(reason) = self.because_of.iter().find(|reason| reason.label == *source) else { return text };
+        let Some(reason) = self.dependencies.iter().find(|reason| reason.label == *source) else { return text };
         let sentences = reason.sentences();
         // The source is named once.
         let change = text.strip_suffix(&format!(", from {source}")).unwrap_or(&text);

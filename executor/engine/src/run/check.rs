@@ -14,8 +14,8 @@ impl Engine<'_> {
     /// Decides on a cell of a check: a target is built unless its recorded result was checked already.
     pub(super) fn decide_check(&mut self, index: usize) -> Result<Decision> {
         let context = self.context;
-        if let Some(because) = sources(context.cell(index)).find(|source| self.records[*source].is_none()) {
-            return Ok(Decision::Skipped { because });
+        if let Some(blocked_by) = sources(context.cell(index)).find(|source| self.records[*source].is_none()) {
+            return Ok(Decision::Skipped { blocked_by });
         }
         let action = context.resolve(index, |source| self.records[source].as_deref())?;
         let key = action.key;

@@ -113,7 +113,7 @@ pub fn run<'a>(context: RunContext<'a>, mut options: Options<'a>, sinks: &'a mut
 
 impl Engine<'_> {
     fn event_loop(&mut self, inbox: &Receiver<Update>) {
-        self.on(Event::Begin);
+        self.on(Event::RunStarted);
         loop {
             if self.options.drain_requested.load(Ordering::SeqCst) {
                 self.on(Event::DrainRequested);
@@ -220,7 +220,7 @@ impl Engine<'_> {
                 let message = format!("{} {reason}", self.label(cell));
                 self.sinks.warn(message);
             }
-            Effect::Skipped { cell, because } => self.report_skipped(cell, because),
+            Effect::Skipped { cell, blocked_by } => self.report_skipped(cell, blocked_by),
         }
         None
     }
@@ -290,7 +290,7 @@ impl Engine<'_> {
                     if !self.scheduler.spec(cell).outlives_run {
                         self.report_start(cell);
                     }
-                    self.on(Event::Started(cell));
+                    self.on(Event::Launched(cell));
                 }
                 Err(error) => {
                     let event = self.report_start_failure(cell, error);

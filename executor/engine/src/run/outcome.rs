@@ -28,7 +28,7 @@ impl Engine<'_> {
                 if self.scheduler.spec(cell).outlives_run {
                     self.report_start(cell);
                 }
-                self.on(Event::Began(cell));
+                self.on(Event::WorkStarted(cell));
             }
             ActionMessage::Waiting { owner } => self.sinks.event(&RunEvent::Waiting { label, owner }),
             ActionMessage::Event(StageEvent::Progress { done, total, unit }) => {
@@ -198,13 +198,13 @@ impl Engine<'_> {
         self.report.failed.insert(cell, failed);
     }
 
-    pub(super) fn report_skipped(&mut self, cell: usize, because: usize) {
-        let failed = self.label(because);
+    pub(super) fn report_skipped(&mut self, cell: usize, blocked_by: usize) {
+        let failed = self.label(blocked_by);
         match self.report.skipped.get_mut(&cell) {
-            Some(skipped) if self.report.failed.contains_key(&because) => skipped.failed_later.push(failed),
+            Some(skipped) if self.report.failed.contains_key(&blocked_by) => skipped.failed_later.push(failed),
             Some(_) => {}
             None => {
-                let skipped = SkippedCell { label: self.label(cell), because: failed, failed_later: Vec::new() };
+                let skipped = SkippedCell { label: self.label(cell), blocked_by: failed, failed_later: Vec::new() };
                 self.sinks.event(&RunEvent::Skipped(skipped.clone()));
                 self.report.skipped.insert(cell, skipped);
             }

@@ -24,7 +24,7 @@ pub enum Decision {
     /// It is not checked.
     Skipped {
         /// A cell that it reads, which has no result.
-        because: usize,
+        blocked_by: usize,
     },
 }
 
@@ -32,7 +32,7 @@ pub enum Decision {
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The run begins.
-    Begin,
+    RunStarted,
     /// The answer to [`Effect::Decide`].
     Decided(usize, Decision),
     /// A fetch ended.
@@ -40,9 +40,9 @@ pub enum Event {
     /// Files of the result of a cell that is done, or files that a queued cell reads, exist nowhere any more.
     FilesLost(usize),
     /// The executor has started a cell.
-    Started(usize),
+    Launched(usize),
     /// Its work has begun.
-    Began(usize),
+    WorkStarted(usize),
     /// It has a result.
     Finished {
         cell: usize,
@@ -95,5 +95,5 @@ pub enum Effect {
     /// It was stopped.
     Stopped(usize),
     /// A cell is skipped because another one failed or was stopped. The effect is repeated for each other cell that fails.
-    Skipped { cell: usize, because: usize },
+    Skipped { cell: usize, blocked_by: usize },
 }

@@ -189,9 +189,9 @@ impl<'m> Simulation<'m> {
                 prop_assert!(self.queued.remove(&cell).is_some(), "{} was withdrawn and not queued", cell);
                 None
             }
-            Effect::Skipped { cell, because } => {
-                let depends_on = self.depends_on(cell, because);
-                prop_assert!(depends_on, "{} was skipped because of {}", cell, because);
+            Effect::Skipped { cell, blocked_by } => {
+                let depends_on = self.depends_on(cell, blocked_by);
+                prop_assert!(depends_on, "{} was skipped because of {}", cell, blocked_by);
                 self.skipped.insert(cell);
                 None
             }
@@ -262,7 +262,7 @@ impl<'m> Simulation<'m> {
                     self.release(cell);
                     self.on(Event::Failed { cell, is_transient: false, was_stopped: false }, random)?;
                 }
-                _ => self.on(Event::Started(cell), random)?,
+                _ => self.on(Event::Launched(cell), random)?,
             }
         }
         Ok(())
@@ -310,7 +310,7 @@ impl<'m> Simulation<'m> {
                     return Ok(());
                 };
                 if !has_begun && random(5) > 0 {
-                    return self.on(Event::Began(cell), random);
+                    return self.on(Event::WorkStarted(cell), random);
                 }
                 self.release(cell);
                 let event = match random(3) {
@@ -347,7 +347,7 @@ fn simulate(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> R
         ((mixed ^ mixed >> 31) >> 32) as u32 % below.max(1)
     };
     let mut simulation = Simulation::new(models);
-    simulation.on(Event::Begin, &mut random)?;
+    simulation.on(Event::RunStarted, &mut random)?;
     for step in 0..4000 {
         if let Some((_, drains)) = stop_after.filter(|(after, _)| *after == step) {
             simulation.on(if drains { Event::DrainRequested } else { Event::StopRequested }, &mut random)?;
@@ -412,21 +412,21 @@ fn miss(number: u8, lost: &[usize]) -> Decision {
 fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[0]), spec(&[])]);
     let at = Duration::from_secs;
-    assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
+    assert_eq!(scheduler.on(Event::RunStarted, at(0)), [Effect::Decide(0)]);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
     assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit), at(0)), [Effect::Done(2)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
-    scheduler.on(Event::Started(0), at(0));
-    scheduler.on(Event::Began(0), at(0));
+    scheduler.on(Event::Launched(0), at(0));
+    scheduler.on(Event::WorkStarted(0), at(0));
     assert_eq!(scheduler.on(failed(), at(10)), [Effect::Retrying { cell: 0, attempt: 1, wait: at(5) }]);
     assert_eq!(scheduler.next_timer(), Some(at(15)));
     assert_eq!(scheduler.on(Event::Timer, at(14)), []);
     assert_eq!(scheduler.on(Event::Timer, at(15)), [Effect::Decide(0)]);
     scheduler.on(Event::Decided(0, miss(0, &[])), at(15));
-    scheduler.on(Event::Started(0), at(15));
-    scheduler.on(Event::Began(0), at(15));
+    scheduler.on(Event::Launched(0), at(15));
+    scheduler.on(Event::WorkStarted(0), at(15));
     assert!(!scheduler.is_over());
-    assert_eq!(scheduler.on(failed(), at(16)), [Effect::Failed(0), Effect::Skipped { cell: 1, because: 0 }]);
+    assert_eq!(scheduler.on(failed(), at(16)), [Effect::Failed(0), Effect::Skipped { cell: 1, blocked_by: 0 }]);
     assert!(scheduler.is_over());
 }
 
@@ -435,13 +435,13 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     // 1 and 2 read 0; 1 is done with what was recorded before 2 finds that its files are lost.
     let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[0]), spec(&[0])]);
     let now = Duration::ZERO;
-    scheduler.on(Event::Begin, now);
+    scheduler.on(Event::RunStarted, now);
     scheduler.on(Event::Decided(0, Decision::Hit), now);
     assert_eq!(scheduler.on(Event::Decided(1, Decision::Hit), now), [Effect::Done(1), Effect::Decide(2)]);
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
-    scheduler.on(Event::Started(0), now);
+    scheduler.on(Event::Launched(0), now);
     let finished = Event::Finished { cell: 0, is_built: true, has_changed: true, needs_fetch: false };
     assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
     assert_eq!(scheduler.state(2), CellState::Ready);
@@ -451,11 +451,11 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
 fn cells_of_one_key_are_built_once() {
     let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[])]);
     let now = Duration::ZERO;
-    scheduler.on(Event::Begin, now);
+    scheduler.on(Event::RunStarted, now);
     scheduler.on(Event::Decided(0, miss(7, &[])), now);
     assert!(scheduler.is_in_flight(&key(7)));
     assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
-    scheduler.on(Event::Started(0), now);
+    scheduler.on(Event::Launched(0), now);
     let finished = Event::Finished { cell: 0, is_built: true, has_changed: false, needs_fetch: false };
     assert_eq!(scheduler.on(finished, now), [Effect::Done(0), Effect::Decide(1)]);
 }

@@ -78,7 +78,7 @@ fn every_position_has_a_legal_move_and_its_place() {
         assert!(matches!(row.lines[0].score, Some(Score::Centipawns(_) | Score::Mate(_))), "{row:?}");
     }
     let counts = counts(&outcome);
-    assert_eq!((&counts["positions"], &counts["games"], &counts["over"]), (&12.into(), &2.into(), &0.into()));
+    assert_eq!((&counts["positions"], &counts["games"], &counts["game_over"]), (&12.into(), &2.into(), &0.into()));
     assert!(counts["engine"].as_str().unwrap().starts_with("Stockfish"), "{counts}");
 }
 

@@ -139,7 +139,7 @@ fn unreachable(url: &str, error: ureq::Error) -> ServerError {
             ServerError::Transient(TransientError {
                 fault: "unreachable",
                 message,
-                after,
+                retry_after: after,
                 is_shared: true,
                 usage: Box::default(),
             })

@@ -45,7 +45,7 @@ pub fn of_status(
         return ServerError::Transient(TransientError {
             fault,
             message: sentence,
-            after,
+            retry_after: after,
             is_shared: true,
             usage: Box::default(),
         });

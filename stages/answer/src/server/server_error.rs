@@ -27,7 +27,7 @@ pub struct TransientError {
     /// The description of the fault.
     pub message: String,
     /// The time that the server wants to pass before the next request.
-    pub after: Option<Duration>,
+    pub retry_after: Option<Duration>,
     /// True if it concerns the server and not this question alone, so that all questions wait.
     pub is_shared: bool,
     /// The tokens and the cost that the server reports; without them, the pieces that had arrived count as the completion's
@@ -41,7 +41,7 @@ impl ServerError {
         ServerError::Transient(TransientError {
             fault,
             message: message.into(),
-            after: None,
+            retry_after: None,
             is_shared: false,
             usage: Box::default(),
         })

@@ -150,7 +150,7 @@ fn unanswered(index: usize, entry: Entry, fault: &str, failure: Failure) -> Mess
 /// The wait that the server requires, else twice the last one and up to half as much again, so that connections do not
 /// come back all at once.
 fn wait_after(settings: &Settings, entry: &Entry, again: &TransientError) -> Duration {
-    if let Some(required) = again.after {
+    if let Some(required) = again.retry_after {
         return required.min(LONGEST_REQUIRED_WAIT);
     }
     let doubled = settings.backoff(entry.attempts - 1, None);

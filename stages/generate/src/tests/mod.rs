@@ -22,7 +22,7 @@ fn data(family: &str, options: &[(&str, &str)]) -> TempDir {
 
 fn trial(work: &Path, data: &Path, more: &[(&str, Value)]) -> Trial {
     let trial = Trial::new(work).input("checkpoint", data.join("checkpoint")).input("items", data.join("items.jsonl"));
-    let trial = trial.with("longest", Value::Int(9));
+    let trial = trial.with("max_tokens", Value::Int(9));
     more.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()))
 }
 

@@ -104,7 +104,7 @@ fn a_game_that_is_over_has_no_legal_word_and_one_that_is_cut_goes_on() {
         lasts.map(|row| (row.token, row.legal.is_some(), row.mass.is_some())),
         [(8, false, false), (4, true, true)]
     );
-    let outcome = bench.run(&[("max_tokens", Value::Int(4)), ("longest", Value::Int(8))]);
+    let outcome = bench.run(&[("max_tokens", Value::Int(4)), ("max_game_tokens", Value::Int(8))]);
     let note = "input `games`: 1 games too long and 0 of other rules are dropped";
     assert!(outcome.events.iter().any(|event| matches!(event, cwm_contract::Event::Note(text) if text == note)));
     let (of, cut) = read(&outcome);

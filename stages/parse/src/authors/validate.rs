@@ -10,13 +10,13 @@ use cwm_python_chess_reader::{ReadError, Reader, strip};
 
 /// Adds the game that was read last to `parsed`, if it is kept.
 pub fn validate<R: BufRead>(reader: &Reader<R>, rules: &Rules, parsed: &mut ParsedBlock) -> Result<(), DroppedGame> {
-    let drop = |reason, offset| DroppedGame { reason, offset, seen: None };
+    let drop = |reason, offset| DroppedGame { reason, offset, detail: None };
     match reader.error {
         Some(ReadError::NotUtf8(at)) => return Err(drop(Reason::NotUtf8, at)),
         Some(ReadError::TooLong(at)) => return Err(drop(Reason::TooLong, at)),
         Some(ReadError::Exception(at)) => {
-            let seen = Some("at which python-chess fails".into());
-            return Err(DroppedGame { reason: Reason::Exception, offset: at, seen });
+            let detail = Some("at which python-chess fails".into());
+            return Err(DroppedGame { reason: Reason::Exception, offset: at, detail });
         }
         None => {}
     }

@@ -191,7 +191,7 @@ struct FileOutcome {
 #[derive(Debug, PartialEq)]
 enum OwnedOutcome {
     Kept { id: String, site: String, result: String, moves: Vec<u16> },
-    Dropped { number: u64, reason: &'static str, offset: u64, seen: Option<Box<str>> },
+    Dropped { number: u64, reason: &'static str, offset: u64, detail: Option<Box<str>> },
 }
 
 impl FileOutcome {
@@ -203,8 +203,8 @@ impl FileOutcome {
                 OwnedOutcome::Kept { id, site, result, moves: game.moves.to_vec() }
             }
             GameOutcome::Drop(number, drop) => {
-                let (reason, seen) = (drop.reason.name(), drop.seen.clone());
-                OwnedOutcome::Dropped { number, reason, offset: drop.offset, seen }
+                let (reason, detail) = (drop.reason.name(), drop.detail.clone());
+                OwnedOutcome::Dropped { number, reason, offset: drop.offset, detail }
             }
         }));
     }

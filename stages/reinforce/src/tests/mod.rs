@@ -53,7 +53,7 @@ fn trial(work: &Path, data: &Path, more: &[(&str, Value)]) -> Trial {
         ("batch_size", Value::Int(4)),
         ("rollouts", Value::Int(4)),
         ("mini_batch", Value::Int(2)),
-        ("longest", Value::Int(6)),
+        ("max_tokens", Value::Int(6)),
         ("lr", Value::Float(1e-2)),
         ("reading", text("lenient")),
         ("keep_answers", Value::Int(7)),

@@ -32,7 +32,7 @@ fn models_that_are_too_short_for_an_answer_and_models_without_a_mask_are_refused
     let data = data(2, 6.0);
     let with = |options: &[(&str, &str)]| {
         write_checkpoint(&data.path().join("checkpoint"), "gpt", options, 0.0).unwrap();
-        refused(data.path(), &[("longest", Value::Int(42))])
+        refused(data.path(), &[("max_tokens", Value::Int(42))])
     };
     let error = with(&[("positions", "48")]);
     assert!(error.starts_with("reasoning_predict_move_0000: a sequence of "), "{error}");

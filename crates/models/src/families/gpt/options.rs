@@ -9,25 +9,25 @@ pub const ALL: &[OptionSpec] = &[MASK, BIAS, GELU, TIED, HEADS, POSITIONS];
 
 const MASK: OptionSpec = OptionSpec {
     name: "mask",
-    values: OptionValues::Words(&["causal", "none"]),
+    values: OptionValues::Choice(&["causal", "none"]),
     doc: "The tokens that a token sees: `causal`, those up to itself (the default), or `none`, all of its sequence.",
 };
 
 const BIAS: OptionSpec = OptionSpec {
     name: "bias",
-    values: OptionValues::Words(&["false", "true"]),
+    values: OptionValues::Choice(&["false", "true"]),
     doc: "Whether norms and matrices of the blocks have a bias; by default `false`. The head has none.",
 };
 
 const GELU: OptionSpec = OptionSpec {
     name: "gelu",
-    values: OptionValues::Words(&["erf", "tanh"]),
+    values: OptionValues::Choice(&["erf", "tanh"]),
     doc: "The GELU of the MLP: the exact one, `erf` (the default), or its approximation by `tanh`.",
 };
 
 const TIED: OptionSpec = OptionSpec {
     name: "tied",
-    values: OptionValues::Words(&["false", "true"]),
+    values: OptionValues::Choice(&["false", "true"]),
     doc: "Whether the head is the table of tokens, whose first rows are the outputs; by default `false`, a matrix of \
           its own.",
 };

@@ -25,7 +25,7 @@ pub const FAMILY: Family = Family {
 
 const ROPE: OptionSpec = OptionSpec {
     name: "rope",
-    values: OptionValues::Words(&["upstream", "standard"]),
+    values: OptionValues::Choice(&["upstream", "standard"]),
     doc: "How positions turn queries and keys: `upstream` as the authors' code does (the default; no rotation), or \
           `standard` as Su et al. describe.",
 };

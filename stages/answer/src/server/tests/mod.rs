@@ -127,7 +127,7 @@ fn statuses_are_told_apart() {
     assert!(matches!(of(429, Some(1), used_up), ServerError::Fatal(_)));
     let per_minute = "{\"error\":{\"message\":\"You exceeded your current quota: requests per minute\"}}";
     assert!(
-        matches!(of(429, Some(7), per_minute), ServerError::Transient(again) if again.after == Some(Duration::from_secs(7)))
+        matches!(of(429, Some(7), per_minute), ServerError::Transient(again) if again.retry_after == Some(Duration::from_secs(7)))
     );
     assert!(matches!(
         of(400, None, "{\"error\":{\"message\":\"maximum context length is 8192\"}}"),

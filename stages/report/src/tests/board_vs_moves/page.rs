@@ -66,7 +66,7 @@ fn both_papers_stand_on_one_page_and_shared_inputs_alone_are_the_first_papers() 
     let counts = folder.path().join("counts");
     std::fs::write(
         &counts,
-        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"dropped":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"over":1,"positions":9,"stage":"analyse"}"#,
+        r#"{"digest":"00ff","engine":"Stockfish 15.1","games":3,"dropped":{"legal_moves":2},"nodes":1000,"options":{"Use NNUE":"false"},"game_over":1,"positions":9,"stage":"analyse"}"#,
     )
     .unwrap();
     let both = with_choices(folder.path()).input("bins", &bins).labelled("counts", label("labels"), &counts);
