@@ -147,8 +147,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let path = folder.path().to_owned();
-        let artifact =
-            StoredOutput { cell: "e".into(), output_name: "My-output_name".into(), format: Format::ANY, path };
+        let artifact = StoredOutput { cell: "e".into(), output_name: "My-port".into(), format: Format::ANY, path };
         Ok(tables(&artifact)?.into_iter().map(|(name, files)| (name, files.paths.len())).collect())
     }
 
@@ -175,7 +174,7 @@ mod tests {
         assert_eq!(names(&several), expected);
         let taken = [("x.arrow", "ARROW1"), ("x.parquet", "PAR1"), ("x_arrow.parquet", "PAR1")];
         let message = tables_of(&taken).unwrap_err().message;
-        assert_eq!(message, "two kinds of files in e.My-output_name would be one table `x_arrow`");
+        assert_eq!(message, "two kinds of files in e.My-port would be one table `x_arrow`");
     }
 
     #[test]

@@ -19,14 +19,14 @@ use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 /// Requests that are pending at a time. The service carries out fewer; the bundles of the others are in memory.
 const MAX_PENDING: usize = 64;
 
-/// What a push or a pull works with: the pipeline, the cells on the command line, the remotes, and the display of progress.
-type Opened = (Workspace, Vec<usize>, TransferService, EventSinks);
+/// The pipeline of a push or a pull, the cells on the command line, the remotes, and the display of progress.
+type TransferSession = (Workspace, Vec<usize>, TransferService, EventSinks);
 
 /// Opens the pipeline and the remotes of a push or a pull.
 ///
 /// # Errors
 /// The pipeline, the store or the command line is wrong.
-fn open(store: Option<&Path>, arguments: TransferArguments, to_write: bool) -> Result<Opened> {
+fn open(store: Option<&Path>, arguments: TransferArguments, to_write: bool) -> Result<TransferSession> {
     let TransferArguments { mut pipeline, mut words, remote, verbose } = arguments;
     pipeline.take_from(&mut words)?;
     let workspace = Workspace::open(store, &pipeline)?;

@@ -98,7 +98,7 @@ fn what_is_right_is_kept_whole() {
     assert_eq!(messages[..2], [(MessageRole::System, "You are a player."), (MessageRole::User, "What now, 0?")]);
     assert_eq!(kept[1].meta.text("item"), Some("reasoning_best_move_0000"));
     let expected = concat!(
-        r#"{"answers":10,"examples":4,"dropped":{"below":4,"fullmove":0,"piece":0,"repeated":1,"unanswered":1},"not_drawn":0,"#,
+        r#"{"answers":10,"dropped":{"below":4,"fullmove":0,"piece":0,"repeated":1,"unanswered":1},"examples":4,"not_drawn":0,"#,
         r#""stage":"keep","tasks":{"reasoning_best_move":1,"reasoning_legal_moves":1,"reasoning_predict_move":1,"#,
         r#""reasoning_worst_move":1}}"#,
         "\n"

@@ -84,7 +84,7 @@ impl EvaluationDropReason {
             EvaluationDropReason::NothingEvaluated => "nothing_evaluated",
             EvaluationDropReason::Mate => "mate",
             EvaluationDropReason::Fen => "fen",
-            EvaluationDropReason::Duplicate => "repeated",
+            EvaluationDropReason::Duplicate => "seen",
             EvaluationDropReason::NoBand => "no_band",
         }
     }

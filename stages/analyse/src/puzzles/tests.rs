@@ -162,7 +162,7 @@ fn a_programs_puzzles_do_not_depend_on_cores_and_interruptions() {
     };
     let one = run(1);
     assert!(one.lines().count() > 3, "{one}");
-    let kept = folder.path().join("work/keep");
+    let kept = folder.path().join("work/checkpoints");
     std::fs::rename(kept.join("block-0000001.parquet"), kept.join("block-0000001.open")).unwrap();
     assert_eq!(run(2), one);
     for line in one.lines().skip(1) {

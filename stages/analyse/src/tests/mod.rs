@@ -104,7 +104,7 @@ fn cores_and_interruptions_change_nothing() {
     let one = run("one", 1);
     assert_eq!(bytes(&one), bytes(&run("two", 2)));
     // As after an interruption: one block is finished, and another was open.
-    let kept = folder.path().join("two/work/keep");
+    let kept = folder.path().join("two/work/checkpoints");
     std::fs::rename(kept.join("block-0000001.parquet"), kept.join("block-0000001.open")).unwrap();
     assert_eq!(bytes(&run("two", 2)), bytes(&one));
 }
@@ -125,7 +125,7 @@ fn an_engine_that_dies_fails_the_stage_and_finished_blocks_are_used_again() {
     );
     let failed = trial(folder.path(), &dying, 40, 3).cores(1).run(&Analyse).err().unwrap();
     assert!(failed.message.starts_with("game 17 (\"sample_0017\"), ply "), "{}", failed.message);
-    assert!(folder.path().join("work/keep/block-0000000.parquet").exists());
+    assert!(folder.path().join("work/checkpoints/block-0000000.parquet").exists());
     let outcome = trial(folder.path(), &engine, 40, 3).cores(1).run(&Analyse).unwrap();
     assert_eq!(rows(&outcome).len(), 160);
 }

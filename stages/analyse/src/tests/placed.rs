@@ -86,7 +86,7 @@ fn cores_and_interruptions_change_nothing_of_placed_positions() {
     let run = |name: &str, cores| placing(&folder.path().join(name), 600, 2).cores(cores).run(&Analyse).unwrap();
     let one = run("one", 1);
     assert_eq!(bytes(&one), bytes(&run("two", 2)));
-    let kept = folder.path().join("two/work/keep");
+    let kept = folder.path().join("two/work/checkpoints");
     std::fs::rename(kept.join("block-0000001.parquet"), kept.join("block-0000001.open")).unwrap();
     std::fs::remove_file(kept.join("block-0000002.parquet")).unwrap();
     assert_eq!(bytes(&run("two", 2)), bytes(&one));

@@ -226,7 +226,7 @@ fn bytes_that_were_not_yet_safe_are_fetched_again_after_a_kill() {
     let run = || trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings()));
     fails(run());
     // As a process leaves it that is killed, or whose machine loses power: more bytes than are known to be right.
-    let part = folder.path().join("keep/files/00000-games.pgn.zst");
+    let part = folder.path().join("checkpoints/files/00000-games.pgn.zst");
     let mut bytes = std::fs::read(&part).unwrap();
     bytes.extend([0; 5_000]);
     std::fs::write(&part, bytes).unwrap();

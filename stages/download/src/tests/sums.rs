@@ -17,7 +17,7 @@ fn a_wrong_sum_names_both_and_leaves_nothing() {
         format!("{}: 100000 bytes came with SHA-256 {}, but {wanted} is expected", server.url, sum(&file()))
     );
     assert!(failure.hint.unwrap().contains("correct `sha256`"));
-    assert_eq!(std::fs::metadata(folder.path().join("keep/files/00000-games.pgn.zst")).unwrap().len(), 0);
+    assert_eq!(std::fs::metadata(folder.path().join("checkpoints/files/00000-games.pgn.zst")).unwrap().len(), 0);
     assert_eq!(server.requests().len(), 1);
 }
 

@@ -131,7 +131,7 @@ fn searches_of_stockfish_are_the_same_on_any_number_of_cores() {
     examples(&one).iter().for_each(check_search);
     assert!(counts(&one)["engine"].as_str().unwrap().starts_with("Stockfish"));
     // What an interrupted run kept is not searched again: a journal with other nodes shows it.
-    let kept = folder.path().join("one/work/keep/built.jsonl");
+    let kept = folder.path().join("one/work/checkpoints/built.jsonl");
     let text = std::fs::read_to_string(&kept).unwrap();
     let line = text.lines().find(|line| line.contains("Example")).unwrap();
     std::fs::write(&kept, line.replace("\"nodes\":", "\"nodes\":100") + "\n").unwrap();

@@ -56,7 +56,7 @@ fn cores_and_interruptions_change_nothing() {
         assert_eq!(names, ["nodes:50", &format!("level:{}", game.level.unwrap())]);
     }
     assert_eq!(bytes(&one), bytes(&run("two", 2)));
-    let journal = folder.path().join("two/work/keep/games.jsonl");
+    let journal = folder.path().join("two/work/checkpoints/games.jsonl");
     let whole = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, &whole[..whole.len() * 2 / 3]).unwrap();
     assert_eq!(bytes(&one), bytes(&run("two", 1)));
@@ -81,7 +81,7 @@ fn an_engine_that_dies_fails_the_stage_and_finished_games_are_kept() {
     };
     let failure = run(&dying).err().unwrap();
     assert!(failure.message.starts_with("game 2, ply "), "{}", failure.message);
-    let kept = std::fs::read_to_string(folder.path().join("work/keep/games.jsonl")).unwrap();
+    let kept = std::fs::read_to_string(folder.path().join("work/checkpoints/games.jsonl")).unwrap();
     assert_eq!(kept.lines().count(), 2);
     assert_eq!(games(&run(&engine).unwrap()).len(), 6);
 }

@@ -68,7 +68,7 @@ fn pairs_have_one_opening_and_both_colours_and_no_opening_comes_twice() {
     let run = |seed, colours: &str, games| {
         let trial = trial(folder.path(), "random", "random", games).input("openings", &openings);
         let trial = trial.with("seed", Value::Int(seed)).with("colours", text(colours));
-        let _ = std::fs::remove_dir_all(folder.path().join("work/keep"));
+        let _ = std::fs::remove_dir_all(folder.path().join("work/checkpoints"));
         super::games(&trial.run(&Match).unwrap())
     };
     let games = run(0, "both", 60);
@@ -98,7 +98,7 @@ fn cores_and_interruptions_change_nothing() {
     let one = run("one", 1);
     assert_eq!(one, run("three", 3));
     // Killed at any byte: what is whole is kept, the rest is played again.
-    let journal = folder.path().join("three/work/keep/games.jsonl");
+    let journal = folder.path().join("three/work/checkpoints/games.jsonl");
     let whole = std::fs::read(&journal).unwrap();
     for length in [0, 1, whole.len() / 3, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&journal, &whole[..length]).unwrap();
@@ -116,7 +116,7 @@ fn no_finished_game_is_played_again() {
     let folder = tempdir().unwrap();
     let run = || trial(folder.path(), "random", "random", 20).run(&Match).unwrap();
     run();
-    let journal = folder.path().join("work/keep/games.jsonl");
+    let journal = folder.path().join("work/checkpoints/games.jsonl");
     // A game that was kept is taken as it is.
     let text = std::fs::read_to_string(&journal).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -13,7 +13,7 @@ fn a_run_that_is_cancelled_after_some_steps_and_resumed_ends_as_an_undisturbed_o
     for (steps, more) in [(2, vec![]), (5, vec![("kl", Value::Float(0.1)), ("objective", text("dapo"))])] {
         let (undisturbed, _) = trained(data.path(), &more);
         let work = tempfile::tempdir().unwrap();
-        let (cancellation, curves) = (Cancellation::default(), work.path().join("keep/curves.jsonl"));
+        let (cancellation, curves) = (Cancellation::default(), work.path().join("checkpoints/curves.jsonl"));
         let failure = std::thread::scope(|scope| {
             scope.spawn(|| {
                 let lines = || std::fs::read_to_string(&curves).map_or(0, |text| text.lines().count());

@@ -57,7 +57,7 @@ fn a_run_continues_from_an_older_checkpoint_after_a_kill() {
     run_until(undisturbed.path(), data.path(), never, 1).unwrap();
     assert!(written(undisturbed.path()) == first);
     // The newer of the two is damaged: the older one serves.
-    std::fs::write(undisturbed.path().join("keep/step-000000000008.safetensors"), b"torn").unwrap();
+    std::fs::write(undisturbed.path().join("checkpoints/step-000000000008.safetensors"), b"torn").unwrap();
     run_until(undisturbed.path(), data.path(), never, 1).unwrap();
     assert!(written(undisturbed.path()) == first);
 }
@@ -67,7 +67,7 @@ fn a_kill_in_the_middle_of_a_checkpoint_loses_that_one_alone() {
     let data = data();
     let undisturbed = tempfile::tempdir().unwrap();
     run_until(undisturbed.path(), data.path(), never, 1).unwrap();
-    let whole = std::fs::read(undisturbed.path().join("keep/step-000000000008.safetensors")).unwrap();
+    let whole = std::fs::read(undisturbed.path().join("checkpoints/step-000000000008.safetensors")).unwrap();
     // Whatever part of the newer one was written when it happened, and before or after its name was given.
     for (name, written_so_far) in [
         ("writing.tmp", 0),

@@ -45,7 +45,7 @@ fn a_continued_training_ends_as_an_uninterrupted_one() {
         let long = train(data.path(), &steps(9), Some(state(&short))).unwrap();
         assert!(written(long.path()) == written(whole.path()), "from step {first}");
         // Who is not root writes to the copy as well.
-        let curves = std::fs::metadata(long.path().join("keep/curves.jsonl")).unwrap();
+        let curves = std::fs::metadata(long.path().join("checkpoints/curves.jsonl")).unwrap();
         assert_eq!(curves.permissions().mode() & 0o200, 0o200);
     }
     // And in three pieces.
