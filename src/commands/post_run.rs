@@ -75,7 +75,8 @@ fn export_all(workspace: &Workspace, records: &CellRecords, sinks: &mut EventSin
         let output = output_of(record, &export.output)?;
         let record = |index: usize| records[index].as_deref();
         let added = provenance::files(store, plan, export.cell, &export.output, Disclosure::Public, record);
-        match added.and_then(|added| Ok(store.export(&export.output, output, &export.path, &added, digests)?)) {
+        let copy = |added| store.export(&export.output, output, &export.path, &added, digests);
+        match added.and_then(|added| copy(added).map_err(Error::outside_store)) {
             Ok(exported) => {
                 let source = plan.cells[export.cell].label.to_string();
                 // People open the page of a folder that has one.

@@ -223,7 +223,7 @@ fn a_flipped_bit_is_found_quarantined_and_rebuilt() {
     assert_eq!(verify.code, 5, "{}", verify.stdout);
     assert!(verify.stdout.contains("is damaged") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
     assert!(verify.stdout.ends_with(", 1 finding\n"), "one damaged object is one finding: {}", verify.stdout);
-    assert!(verify.stderr.contains("hint: `cwm run only` computes it again"), "{}", verify.stderr);
+    assert!(verify.stderr.contains("hint: `cwm run only` computes what the pipeline needs again"), "{}", verify.stderr);
     context.run(&[]).ran_just(&["only"]);
     assert_eq!(context.output("only"), "abc\n");
     assert_eq!(context.cwm(&["store", "verify"]).code, 0);
@@ -264,7 +264,7 @@ stages:
     // As if after all of them: none of them read it so.
     file.set_modified(ended).expect("a time");
     let (code, reported) = verify(&["other"]);
-    assert!(code == 0 && reported.contains("; 1 action, all intact"), "only what is its own: {reported}");
+    assert!(code == 0 && reported.contains("; 1 record, all intact"), "only what is its own: {reported}");
     assert!(std::path::Path::new(&object).exists(), "what was not asked about is not touched");
     let unknown = context.cwm(&["store", "verify", "nothing"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("nothing"), "{}", unknown.stderr);

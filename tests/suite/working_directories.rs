@@ -99,7 +99,7 @@ fn every_reading_command_prints_the_same_from_any_folder() {
         assert_eq!(copied.code, 0, "{folder}: {}", copied.stderr);
         assert_eq!(context.read(&format!("{folder}/copied/out")), "1\n");
         let verified = typed_in(&context, folder, &arguments(&["store", "verify"], &old, file));
-        assert!(verified.stdout.contains(" actions, all intact"), "{folder}: {}", verified.stdout);
+        assert!(verified.stdout.contains(" records, all intact"), "{folder}: {}", verified.stdout);
         let run = typed_in(&context, folder, &arguments(&["run", "--set", "n=2"], &old, file));
         assert_eq!(run.code, 0, "{folder}: {}", run.stderr);
         assert!(!context.path(&format!("{folder}/artifacts")).exists(), "{folder} got a store");

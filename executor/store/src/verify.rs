@@ -26,7 +26,7 @@ pub struct VerifyReport {
     /// Their bytes.
     pub bytes: u64,
     /// Action records that were read.
-    pub actions: u64,
+    pub records: u64,
     /// Records among these whose content was evicted.
     pub evicted: u64,
     /// The damage, sorted by path.
@@ -211,7 +211,7 @@ impl Store {
             if !is_in_subset(&record.key) {
                 continue;
             }
-            report.actions += 1;
+            report.records += 1;
             let stored = record.outputs.values().filter(|output| output.external.is_none());
             let content: BTreeSet<Digest> = stored.flat_map(|output| with_files(output.digest)).collect();
             let lost: Vec<Digest> = content.into_iter().filter(|digest| !self.is_intact(intact, digest)).collect();

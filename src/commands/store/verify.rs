@@ -49,7 +49,9 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     print_result(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
         let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
-        print_note(&format!("hint: `cwm run{stages}` computes it again"));
+        print_note(&format!(
+            "hint: `cwm run{stages}` computes what the pipeline needs again; `cwm store gc --delete` removes the rest"
+        ));
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }
@@ -62,7 +64,7 @@ fn text(report: &VerifyReport) -> String {
         count => plural(count, "finding", "findings"),
     };
     let (objects, size) = (plural(report.objects, "object", "objects"), amount::format_bytes(report.bytes));
-    let actions = plural(report.actions, "action", "actions");
-    let summary = format!("{objects}, {size} checked; {actions}, {outcome}");
+    let records = plural(report.records, "record", "records");
+    let summary = format!("{objects}, {size} checked; {records}, {outcome}");
     findings.chain(notes).chain([summary]).collect()
 }

@@ -97,8 +97,8 @@ impl Output<'_> {
                         None => ("action_value", "has win probabilities"),
                     };
                     let hint = format!(
-                        "get the file again, set `records: {other}` if it {what}, or set `on_error: drop` to leave \
-                         such records out"
+                        "get the file again, set `records: {other}` if it {what}, or set `on_error: drop` to drop \
+                         such records"
                     );
                     return Err(Failure::input(words).hint(hint));
                 }

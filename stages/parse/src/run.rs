@@ -129,7 +129,7 @@ impl OutputWriter<'_> {
                         let path = self.corpus.files()[file].display();
                         let failure =
                             Failure::input(format!("{path} holds a faulty game: {}", describe(number, "", drop)));
-                        return stop(failure.hint("set `on_error: drop` to leave such games out"));
+                        return stop(failure.hint("set `on_error: drop` to drop such games"));
                     } else {
                         let place = [
                             ("file", json!(file + 1)),

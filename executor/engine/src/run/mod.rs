@@ -216,9 +216,8 @@ impl Engine<'_> {
             Effect::Failed(cell) => self.report_failure(cell),
             Effect::Stopped(cell) => {
                 let failure = self.work.get(&cell).and_then(|work| work.failure.as_ref());
-                let reason = failure.map_or("was stopped", |failure| failure.message.as_str());
-                let message = format!("{} {reason}", self.label(cell));
-                self.sinks.warn(message);
+                let reason = failure.map_or("the stage was stopped", |failure| failure.message.as_str());
+                self.sinks.warn(format!("{}: {reason}", self.label(cell)));
             }
             Effect::Skipped { cell, blocked_by } => self.report_skipped(cell, blocked_by),
         }

@@ -23,7 +23,7 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
 
     let report = store.verify(None, |_, _| {}).unwrap();
     assert_eq!(report.objects, 5);
-    assert_eq!(report.actions, 1);
+    assert_eq!(report.records, 1);
     let [finding] = &report.findings[..] else { panic!("one damaged object is one finding: {report:?}") };
     assert_eq!(finding.path, object);
     assert!(finding.what.contains("damaged") && finding.what.ends_with("(`a` computes it)"), "{finding}");
@@ -95,7 +95,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     });
     let report = report.unwrap();
     assert!(report.findings.is_empty() && report.notes.is_empty(), "{report:?}");
-    assert_eq!((report.actions, report.evicted), (3, 0));
+    assert_eq!((report.records, report.evicted), (3, 0));
 }
 
 #[test]

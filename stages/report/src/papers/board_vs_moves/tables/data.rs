@@ -1,4 +1,4 @@
-//! Counts of the games and positions that were played, labelled, encoded and left out.
+//! Counts of the games and positions that were played, labelled, encoded and dropped.
 
 use cwm_page::{Column, Row, Table, TableCell, number};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) fn data(counts: &[CountedValue], played: &[ArmGames]) -> Table {
     }));
     Table {
         id: id("data"),
-        title: "Games, positions, and what was left out".into(),
+        title: "Games, positions, and what was dropped".into(),
         paper: None,
         caption: "As each stage counted it; reasons stand behind `dropped`. An engine's name does not name its program: the \
                   digest (BLAKE3) does. Labels of two engines, of one with other options, or of two numbers of nodes, are never to be read in \
