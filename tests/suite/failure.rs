@@ -223,7 +223,7 @@ fn a_flipped_bit_is_found_quarantined_and_rebuilt() {
     assert_eq!(verify.code, 5, "{}", verify.stdout);
     assert!(verify.stdout.contains("is damaged") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
     assert!(verify.stdout.ends_with(", 1 finding\n"), "one damaged object is one finding: {}", verify.stdout);
-    assert!(verify.stderr.contains("hint: `cwm run only` computes what the pipeline needs again"), "{}", verify.stderr);
+    assert!(verify.stderr.contains("hint: `cwm run only` computes what is needed"), "{}", verify.stderr);
     context.run(&[]).ran_just(&["only"]);
     assert_eq!(context.output("only"), "abc\n");
     assert_eq!(context.cwm(&["store", "verify"]).code, 0);

@@ -50,7 +50,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     if !report.findings.is_empty() && !is_json() {
         let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
         print_note(&format!(
-            "hint: `cwm run{stages}` computes what the pipeline needs again; `cwm store gc --delete` removes the rest"
+            "hint: `cwm run{stages}` computes what is needed; `cwm store gc --delete` removes the rest"
         ));
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })

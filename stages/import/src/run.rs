@@ -128,6 +128,6 @@ fn short(id: &str) -> [u8; 12] {
 fn hint(reason: Reason) -> &'static str {
     match reason {
         Reason::Differs => "set `check: false` to trust the moves alone, or `on_error: drop` to drop such records",
-        _ => "correct the file, or set `on_error: drop` to leave such records out",
+        _ => "correct the file, or set `on_error: drop` to drop such records",
     }
 }
