@@ -66,16 +66,15 @@ impl Engine<'_> {
 
     /// Fails if files of an input were evicted or lost, with the command that makes them available.
     fn require_inputs(&self, index: usize) -> Result<()> {
-        let context = self.context;
         let mut commands: BTreeMap<&str, String> = BTreeMap::new();
         let mut lost = Vec::new();
-        for source in sources(context.cell(index)).collect::<BTreeSet<_>>() {
+        for source in sources(self.context.cell(index)).collect::<BTreeSet<_>>() {
             let Some(record) = &self.records[source] else { continue };
-            let missing = context.store.missing_or_damaged(record, context.digests)?;
+            let missing = self.context.store.missing_or_damaged(record, self.context.digests)?;
             if missing.is_empty() {
                 continue;
             }
-            let label = context.cell(source).label.to_string();
+            let label = self.context.cell(source).label.to_string();
             let (command, what) = match record.evicted {
                 Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
                 _ => ("cwm run", MissingContent::describe(&missing)),
