@@ -137,7 +137,7 @@ fn not_started(command: &Command, error: &std::io::Error) -> ActionFailure {
 /// The delay with which this process may receive a signal that its command received too.
 const SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
-/// Waits for `time`, or until the action is terminated to stop. Returns true if it is.
+/// Waits for `time`, or until the action is cancelled. Returns true if it is.
 pub fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
     let began = Instant::now();
     while !cancellation.is_cancelled() && began.elapsed() < time {

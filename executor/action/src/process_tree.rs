@@ -54,7 +54,7 @@ pub fn end_with_parent() {
     }
 }
 
-/// Requests all processes of a command to stop, but not those in `terminated`, which were terminated before; adds the others to them.
+/// Requests all processes of a command to stop, but those in `terminated`, which were requested before; adds the others to them.
 pub fn request_stop(terminated: &mut Vec<Pid>) {
     for process in descendants(getpid()) {
         if !terminated.contains(&process) {
@@ -64,7 +64,7 @@ pub fn request_stop(terminated: &mut Vec<Pid>) {
     }
 }
 
-/// Waits, after a command's shell has ended, until no child is left. If others were `terminated` to stop, so are those that the shell
+/// Waits, after a command's shell has ended, until no child is left. If there are `terminated` ones, it also stops those that the shell
 /// started meanwhile. Only where this process has no children but a command's.
 pub fn wait_for_children(terminated: &mut Vec<Pid>) {
     loop {

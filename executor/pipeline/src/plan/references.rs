@@ -78,7 +78,7 @@ impl Address<'_> {
     }
 }
 
-/// A reference, resolved but for its output_name.
+/// A reference, resolved but for its output.
 pub struct Reference {
     /// Its text after substitution.
     pub text: String,

@@ -1,4 +1,4 @@
-//! Changing a config's file as people would: comments, order and spaces stay.
+//! Changes `cwm.toml` as people would: comments, order and spaces stay.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct NewRemote<'a> {
     pub options: Vec<(&'a str, &'a str)>,
 }
 
-/// Adds a remote to the config's file, which is made if it is not there. `check` may refuse the remote.
+/// Adds a remote to `cwm.toml`, which is made if it is not there. `check` may refuse the remote.
 ///
 /// # Errors
 /// There is one of that name, something about it is wrong, or the file is wrong or cannot be written.
@@ -53,7 +53,7 @@ pub fn add_remote(
     DurableFs::default().replace(file, text.as_bytes(), true).map_err(Error::outside_store)
 }
 
-/// Removes a remote from the config's file.
+/// Removes a remote from `cwm.toml`.
 ///
 /// # Errors
 /// There is none of that name, or the file is wrong or cannot be written.

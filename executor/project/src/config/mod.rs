@@ -1,4 +1,4 @@
-//! `cwm.toml`, beside the pipeline file: the settings of a config, which are not those of the pipeline. The store, the remotes,
+//! `cwm.toml`, beside the pipeline file: the settings of a project, which are not those of the pipeline. The store, the remotes,
 //! the executor. Nothing in it enters a key, and it holds no credential.
 //!
 //! It depends on neither plans nor the network.
@@ -98,7 +98,7 @@ pub fn is_secret(name: &str) -> bool {
 }
 
 impl ProjectConfig {
-    /// The config's file for the pipeline in `pipeline`.
+    /// The `cwm.toml` of the pipeline in `pipeline`.
     pub fn path_for(pipeline: &Path) -> PathBuf {
         pipeline.with_file_name("cwm.toml")
     }

@@ -1,4 +1,4 @@
-//! Reading a config's file, refusing a wrong one, and editing, which leaves all else as it was.
+//! Reading `cwm.toml`, refusing a wrong one, and editing, which leaves all else as it was.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

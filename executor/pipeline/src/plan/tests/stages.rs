@@ -1,4 +1,4 @@
-//! Stages with the output_names of the real ones.
+//! Stages with the inputs and outputs of the real ones.
 
 use cwm_contract::{
     Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, SourceFile, SourceLocation,
