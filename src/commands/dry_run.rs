@@ -43,7 +43,7 @@ pub fn run(
     for index in cells {
         let cell = &plan.cells[index];
         let label = cell.label.clone();
-        let Explanation { state, sentences, advice, origin, .. } = explainer.reason(index)?;
+        let Explanation { state, sentences, advice, origin, .. } = explainer.explain(index)?;
         if let Some(record) = cache_status.record(index).filter(|_| state.is_cached()) {
             cached += 1;
             estimates.add_cached(index, record);

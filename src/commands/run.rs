@@ -125,7 +125,7 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         if failed > 0 {
             let how = "`cwm pull` fetches what a check compares with";
             workspace.results_elsewhere(&cells, how)?.into_iter().for_each(|message| sinks.warn(message));
-            sinks.event(&outcome.report.event(retry));
+            sinks.event(&outcome.failures.event(retry));
         }
         sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
         let code = if different > 0 { ExitCode::IRREPRODUCIBLE } else { ExitCode::OK };
@@ -146,8 +146,8 @@ fn run_until(store: Option<&Path>, mut arguments: RunArguments, drain_requested:
         let state = "finished cells are recorded, and a stage resumes from its last checkpoint, if it wrote one";
         sinks.warn(format!("interrupted: {state}; to resume: {retry}"));
     }
-    if !outcome.report.failed.is_empty() {
-        sinks.event(&outcome.report.event(retry));
+    if !outcome.failures.failed.is_empty() {
+        sinks.event(&outcome.failures.event(retry));
     }
     // Once more, since many lines may have followed.
     if let (Some(first), true) = (outcome.remote_warnings.first(), sharing.pull && ran > 0) {

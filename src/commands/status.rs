@@ -80,7 +80,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
         let key = cache_status.key(index);
-        let reason = explainer.own_reason(index)?;
+        let reason = explainer.explain_alone(index)?;
         let causes = reason.causes.iter().map(Cause::to_string).chain(reason.advice);
         let mut detail: Vec<String> = causes.chain(reason.origin).collect();
         let running = reason.causes.iter().find(|cause| matches!(cause, Cause::Running { .. }));

@@ -30,7 +30,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<(), Erro
     let mut probes = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
-        let mut reason = explainer.reason(index)?;
+        let mut reason = explainer.explain(index)?;
         if let (KeyStatus::Absent(resolved), [Cause::Code { .. }]) = (&cache_status.states[index], &reason.causes[..])
             && let Some(record) = workspace.context().previous_record(&plan.cells[index].label)?
         {

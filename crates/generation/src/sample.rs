@@ -53,15 +53,15 @@ pub(crate) fn sample_by(
 fn check(model: &Model<'_>, prompts: &[Vec<u16>], sampling: &Sampling) -> Result<(), Failure> {
     let words = model.network.architecture().vocabulary;
     let is_unknown = |word: &u16| usize::from(*word) >= words;
-    if prompts.iter().any(|prompt| prompt.is_empty() || prompt.iter().any(is_unknown)) || sampling.longest == 0 {
+    if prompts.iter().any(|prompt| prompt.is_empty() || prompt.iter().any(is_unknown)) || sampling.max_tokens == 0 {
         return Err(Failure::internal("a prompt has a word that the model knows, and an answer room for one"));
     }
     let longest = prompts.iter().map(Vec::len).max().unwrap_or(0);
     // The last word of an answer is not read.
-    model.network.check_length(longest + sampling.longest - 1).map_err(|error| {
+    model.network.check_length(longest + sampling.max_tokens - 1).map_err(|error| {
         Failure::from(error).hint(format!(
             "the longest prompt has {longest} words, and an answer may have {}: shorten answers, or train with more positions",
-            sampling.longest
+            sampling.max_tokens
         ))
     })
 }
@@ -93,7 +93,7 @@ fn answers(
             let word = sampling.choose(&logits[row], answer, || stream.uniform());
             let word = word.ok_or_else(|| Failure::input("the logits of the model are not all finite"))?;
             answer.push(word);
-            if word != sampling.end && answer.len() < sampling.longest {
+            if word != sampling.end && answer.len() < sampling.max_tokens {
                 still_open.push((number, words.len()));
                 words.push((row, word));
             }

@@ -16,13 +16,13 @@ pub struct Sampling {
     /// The word that ends an answer.
     pub end: u16,
     /// Words of an answer, its end included, at most; at least 1. A longer one is cut there.
-    pub longest: usize,
+    pub max_tokens: usize,
 }
 
 impl Sampling {
     /// Draws from the distribution of the model itself, without any rule.
-    pub fn plain(end: u16, longest: usize) -> Self {
-        Sampling { repetition_penalty: 1.0, temperature: 1.0, min_p: 0.0, top_k: None, top_p: 1.0, end, longest }
+    pub fn plain(end: u16, max_tokens: usize) -> Self {
+        Sampling { repetition_penalty: 1.0, temperature: 1.0, min_p: 0.0, top_k: None, top_p: 1.0, end, max_tokens }
     }
 
     /// The word that follows `answer`, by the model's `logits` after it; `uniform` is a number in [0, 1). `None` if a logit is not

@@ -2,7 +2,7 @@
 //! weakens itself.
 //!
 //! [`Engine`] starts a program, queries it about one position after the other, and ends it. Before every position the
-//! engine forgets the last one (`ucinewgame`) and it has one thread, so that the result of a number of nodes or a depth
+//! engine forgets the last one (`ucinewgame`) and it has one thread, so that the result for a number of nodes or a depth
 //! depends on the position and the program alone: not on the order of the positions, the number of processes, or the
 //! time. Time limits only turn a search that does not end into an error.
 //!

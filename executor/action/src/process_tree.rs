@@ -54,7 +54,7 @@ pub fn end_with_parent() {
     }
 }
 
-/// Requests all processes of a command to stop, but those in `terminated`, which were requested before; adds the others to them.
+/// Requests the processes of a command to stop, but those in `terminated`, which were requested before; adds them to these.
 pub fn request_stop(terminated: &mut Vec<Pid>) {
     for process in descendants(getpid()) {
         if !terminated.contains(&process) {

@@ -84,7 +84,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn reason(&self, index: usize) -> Result<Explanation> {
+    pub fn explain(&self, index: usize) -> Result<Explanation> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         if !reason.state.is_cached() {
             reason.sentences = reason.sentences();
@@ -107,11 +107,11 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn own_reason(&self, index: usize) -> Result<Explanation> {
+    pub fn explain_alone(&self, index: usize) -> Result<Explanation> {
         self.follow(index, 0, &mut BTreeSet::new())
     }
 
-    fn new_reason(&self, index: usize, state: CellStatus) -> Explanation {
+    fn new_explanation(&self, index: usize, state: CellStatus) -> Explanation {
         let label = self.context.cell(index).label.to_string();
         Explanation { label, state, accepted: self.cache_status.is_accepted(index), ..Explanation::default() }
     }
@@ -119,7 +119,7 @@ impl<'a> Explainer<'a> {
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
     fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Explanation> {
         let CellPrediction { status, is_forced, missing, note } = &self.predictions[index];
-        let mut reason = self.new_reason(index, *status);
+        let mut reason = self.new_explanation(index, *status);
         let store = self.context.store;
         let previous = || self.context.previous_record(&self.context.cell(index).label);
         match &self.cache_status.states[index] {
@@ -237,7 +237,8 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Explanation> {
-        let mut reason = Explanation { origin: Some(record.origin()), ..self.new_reason(index, CellStatus::Reran) };
+        let mut reason =
+            Explanation { origin: Some(record.origin()), ..self.new_explanation(index, CellStatus::Reran) };
         let source = |source: usize| self.cache_status.record(source);
         reason.causes = changes(self.context, index, before, &record.components, &source);
         if reason.causes.is_empty() && !record.is_recorded_by_hand() {

@@ -38,7 +38,7 @@ pub struct Usage {
     /// Bytes of content that no record names.
     pub unnamed_bytes: u64,
     /// Bytes of external content: fetched, or recorded from files.
-    pub source_bytes: u64,
+    pub external_bytes: u64,
     /// Bytes of records.
     pub record_bytes: u64,
     /// Bytes of work folders with their checkpoints.
@@ -70,7 +70,7 @@ impl Usage {
         }
         for (digest, size) in &inventory.objects {
             usage.content_bytes += size;
-            usage.source_bytes += if sources.contains(digest) { *size } else { 0 };
+            usage.external_bytes += if sources.contains(digest) { *size } else { 0 };
             let Some(users) = users.get(digest) else {
                 usage.unnamed_bytes += size;
                 continue;

@@ -47,7 +47,7 @@ fn text(usage: &Usage, with_total: bool) -> String {
     if with_total {
         let parts = [
             (usage.unnamed_bytes, "content that no record names"),
-            (usage.source_bytes, "external"),
+            (usage.external_bytes, "external"),
             (usage.record_bytes, "records"),
             (usage.other_bytes, "temporary, in quarantine or garbage"),
         ];

@@ -39,7 +39,7 @@ impl Config {
             top_k: self.top_k.map(|count| count as usize),
             top_p: self.top_p,
             end: END,
-            longest: self.max_tokens as usize,
+            max_tokens: self.max_tokens as usize,
         }
     }
 

@@ -73,10 +73,10 @@ impl AnswerJournal {
     ///
     /// # Errors
     /// An operation on the disk fails.
-    pub fn write(&self, path: &Path, longest: u64, items: u64) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path, max_tokens: u64, items: u64) -> Result<(), Failure> {
         let run = PlayerSettings {
             player: Some("reinforce".to_owned()),
-            max_tokens: Some(longest),
+            max_tokens: Some(max_tokens),
             temperature: Some(1.0),
             ..PlayerSettings::default()
         };

@@ -36,7 +36,7 @@ pub struct MicroBatchOptions {
     /// The objective.
     pub objective: Objective,
     /// Words of an answer, at most.
-    pub longest: usize,
+    pub max_tokens: usize,
     /// Padded words of a pass, at most.
     pub micro_batch_tokens: usize,
     /// The word that pads; any will do.
@@ -47,7 +47,7 @@ impl MicroBatchOptions {
     /// The answers of these groups, cut by length; their log-probabilities are not known yet.
     pub fn update(&self, groups: &[Group<'_>]) -> Update {
         let lengths: Vec<usize> = groups.iter().flat_map(|group| &group.rollouts).map(|one| one.words.len()).collect();
-        let weights = self.objective.token_weights(&lengths, self.longest);
+        let weights = self.objective.token_weights(&lengths, self.max_tokens);
         let (mut advantages, mut is_learnt, mut sequences) = (Vec::new(), Vec::new(), Vec::new());
         for group in groups {
             let rewards = group.rewards();

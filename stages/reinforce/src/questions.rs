@@ -40,7 +40,7 @@ impl Question {
     }
 }
 
-/// Reads the items of the input `name`, to which answers of up to `longest` words will be sampled by the model `network`, which
+/// Reads the items of the input `name`, to which answers of up to `max_tokens` words will be sampled by the model `network`, which
 /// reads positions in this form.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn read(
     context: &Context,
     name: &str,
     (network, form): (&Network, PositionForm),
-    longest: usize,
+    max_tokens: usize,
 ) -> Result<Vec<Question>, Failure> {
     let files = context.group(name).iter().map(|input| (input.label.to_string(), input.path.as_path()));
     let items = read_item_files(files, UnknownTasks::Keep)?;
@@ -60,7 +60,7 @@ pub fn read(
         items.iter().map(|item| Question::new(item, form)).collect::<Result<_, Failure>>()?;
     for Question { task_id, prompt, .. } in &questions {
         // The last word of an answer is not read.
-        network.check_length(prompt.len() + longest - 1).map_err(|error| {
+        network.check_length(prompt.len() + max_tokens - 1).map_err(|error| {
             Failure::input(format!("{task_id}: {error}: its prompt has {} words", prompt.len()))
                 .hint("give `max_tokens` a smaller number, or train the model with more `positions`")
         })?;

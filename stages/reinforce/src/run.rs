@@ -31,21 +31,21 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     context.check_cancelled()?;
     let config: Config = context.parameters()?;
-    let longest = config.max_tokens as usize;
+    let max_tokens = config.max_tokens as usize;
     let Checkpoint { words: form, description, network, weights } =
         Checkpoint::read(context.input("checkpoint")?, PositionForm::of)?;
     if !network.is_causal() {
         let message = "the model has no mask: with an answer behind its prompt it would read what it is to answer";
         return Err(Failure::input(message).hint("train it with `mask: causal`"));
     }
-    let questions = questions::read(context, "items", (&network, form), longest)?;
+    let questions = questions::read(context, "items", (&network, form), max_tokens)?;
     let validation = match context.optional_input("validation") {
-        Some(_) => Some(questions::read(context, "validation", (&network, form), longest)?),
+        Some(_) => Some(questions::read(context, "validation", (&network, form), max_tokens)?),
         None => None,
     };
     questions::check_apart(&questions, validation.as_deref().unwrap_or_default())?;
     let policy = Policy { network, surrogate: config.surrogate() };
-    let (reward, sampling) = (config.reward()?, Sampling::plain(END, longest));
+    let (reward, sampling) = (config.reward()?, Sampling::plain(END, max_tokens));
     let workers = device::workers(context, device)?;
     let greedy = Sampling { temperature: 0.0, ..sampling.clone() };
     let validation = validation.map(|questions: Vec<Question>| {
@@ -75,7 +75,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         reward,
         micro_batch_options: MicroBatchOptions {
             objective: config.objective()?,
-            longest,
+            max_tokens,
             micro_batch_tokens: config.micro_batch_tokens as usize,
             padding: policy.network.architecture().vocabulary as u32 - 1,
         },

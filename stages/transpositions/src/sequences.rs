@@ -16,13 +16,13 @@ const WINDOW: usize = 1 << 12;
 /// A sequence of moves and the position at its end. Equal sequences sort by game, positions by sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence {
-    /// SequenceHash of the moves.
+    /// The hash of the moves.
     pub moves: SequenceHash,
     /// The game whose first moves they are, by its place in the dataset.
     pub game: u32,
     /// The number of the moves.
     pub ply: u32,
-    /// SequenceHash of the position.
+    /// The hash of the position.
     pub position: SequenceHash,
 }
 

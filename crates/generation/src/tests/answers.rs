@@ -136,9 +136,9 @@ fn an_answer_stops_at_its_end_or_is_cut() {
     assert!(free.iter().all(|answer| is_whole(answer) || answer.len() == 60 && !answer.contains(&END)));
     assert!(free.iter().any(is_whole));
     // Cut, they are the beginnings of the same.
-    for longest in [1, 4] {
-        let cut = answers(&Sampling { longest, ..plain.clone() });
-        assert!(cut.iter().zip(&free).all(|(cut, free)| *cut == free[..longest.min(free.len())]));
+    for max_tokens in [1, 4] {
+        let cut = answers(&Sampling { max_tokens, ..plain.clone() });
+        assert!(cut.iter().zip(&free).all(|(cut, free)| *cut == free[..max_tokens.min(free.len())]));
     }
     assert!(answers(&Sampling { end: free[0][0], ..plain })[0] == free[0][..1]);
 }
@@ -160,7 +160,7 @@ fn what_a_model_cannot_read_or_compute_is_an_error_in_words() {
     for prompts in [vec![Vec::new()], vec![vec![20]]] {
         assert!(message(&weights, &prompts, &short).starts_with("a prompt has a word that the model knows"));
     }
-    assert!(message(&weights, &prompts(1), &Sampling { longest: 0, ..short.clone() }).contains("room for one"));
+    assert!(message(&weights, &prompts(1), &Sampling { max_tokens: 0, ..short.clone() }).contains("room for one"));
     weights.values_mut().fill(f32::NAN);
     assert_eq!(message(&weights, &prompts(1), &short), "the logits of the model are not all finite");
 }

@@ -42,7 +42,7 @@ impl Engine<'_> {
         if self.scheduler.is_in_flight(&key) {
             return Ok(Decision::SharesKey(key));
         }
-        if let Some(differences) = self.report.checked.get(&(key, outputs)).cloned() {
+        if let Some(differences) = self.failures.checked.get(&(key, outputs)).cloned() {
             self.report_check(index, key, differences);
             return Ok(Decision::Hit);
         }
@@ -52,7 +52,7 @@ impl Engine<'_> {
     /// Ends the check of a cell.
     pub(super) fn finish_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
         if let Some(record) = &self.records[cell] {
-            self.report.checked.insert((key, record.output_digests()), differences.clone());
+            self.failures.checked.insert((key, record.output_digests()), differences.clone());
         }
         self.report_check(cell, key, differences);
         self.on(Event::Finished { cell, is_built: true, has_changed: false, needs_fetch: false });
@@ -60,7 +60,7 @@ impl Engine<'_> {
 
     fn report_check(&mut self, cell: usize, key: Key, differences: Vec<Difference>) {
         *(if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different }) += 1;
-        let seconds = self.report.seconds(&key);
+        let seconds = self.failures.seconds(&key);
         self.sinks.event(&RunEvent::Checked { label: self.label(cell), key, seconds, differences });
     }
 

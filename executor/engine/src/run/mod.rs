@@ -59,7 +59,7 @@ struct Engine<'a> {
     executors: Executors,
     transfers: Transfers,
     guard: IntegrityGuard,
-    report: RunFailures,
+    failures: RunFailures,
     summary: Summary,
     sinks: &'a mut EventSinks,
     began: Instant,
@@ -100,7 +100,7 @@ pub fn run<'a>(context: RunContext<'a>, mut options: Options<'a>, sinks: &'a mut
         work: BTreeMap::new(),
         executors,
         guard: IntegrityGuard::default(),
-        report: RunFailures::default(),
+        failures: RunFailures::default(),
         summary: Summary::default(),
         sinks,
         began: Instant::now(),
@@ -331,7 +331,7 @@ impl Engine<'_> {
         Outcome {
             records,
             ran,
-            report: self.report,
+            failures: self.failures,
             summary,
             remote_warnings: self.transfers.warnings.into_iter().collect(),
         }

@@ -52,7 +52,7 @@ pub struct Outcome {
     /// The cells that were built.
     pub ran: BTreeSet<usize>,
     /// The cells that failed.
-    pub report: RunFailures,
+    pub failures: RunFailures,
     /// The numbers of cells.
     pub summary: Summary,
     /// Warnings about remotes, a sentence each.

@@ -55,7 +55,7 @@ impl Engine<'_> {
         let work = self.work_of(cell);
         let outcome = work.outcome.take();
         if let Some(began) = work.began.take() {
-            *self.report.run_time.entry(key).or_default() += began.elapsed();
+            *self.failures.run_time.entry(key).or_default() += began.elapsed();
         }
         let is_stopping = self.scheduler.run_state() >= RunState::Stopping;
         let system_failure =
@@ -155,7 +155,7 @@ impl Engine<'_> {
         // A job may have started before the run that waits for it.
         let is_attempt_of_run = !self.scheduler.spec(cell).outlives_run || self.options.force.contains(&cell);
         match self.work.get(&cell).and_then(|work| work.key) {
-            Some(key) if is_attempt_of_run && record.run_info.started < run_started => self.report.seconds(&key),
+            Some(key) if is_attempt_of_run && record.run_info.started < run_started => self.failures.seconds(&key),
             _ => record.run_info.wall_seconds,
         }
     }
@@ -191,22 +191,22 @@ impl Engine<'_> {
         let log = key.map(|key| self.work_folder(&key).log()).filter(|log| log.is_file());
         let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
         let attempts = key.and_then(|key| self.scheduler.key(&key)).map_or(0, |known| known.attempts);
-        let seconds = key.map_or(0.0, |key| self.report.seconds(&key));
+        let seconds = key.map_or(0.0, |key| self.failures.seconds(&key));
         let label = self.label(cell);
         let failed = FailedCell { label, key, kind, reason, hint, log_tail, log, attempts, seconds };
         self.sinks.event(&RunEvent::Failed(failed.clone()));
-        self.report.failed.insert(cell, failed);
+        self.failures.failed.insert(cell, failed);
     }
 
     pub(super) fn report_skipped(&mut self, cell: usize, blocked_by: usize) {
         let failed = self.label(blocked_by);
-        match self.report.skipped.get_mut(&cell) {
-            Some(skipped) if self.report.failed.contains_key(&blocked_by) => skipped.failed_later.push(failed),
+        match self.failures.skipped.get_mut(&cell) {
+            Some(skipped) if self.failures.failed.contains_key(&blocked_by) => skipped.failed_later.push(failed),
             Some(_) => {}
             None => {
                 let skipped = SkippedCell { label: self.label(cell), blocked_by: failed, failed_later: Vec::new() };
                 self.sinks.event(&RunEvent::Skipped(skipped.clone()));
-                self.report.skipped.insert(cell, skipped);
+                self.failures.skipped.insert(cell, skipped);
             }
         }
     }

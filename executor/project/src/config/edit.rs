@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Key, Value};
 
-use super::read::{config, text_of};
+use super::read::{parse, text_of};
 use super::{ProjectConfig, Remote, RemoteKinds};
 use cwm_core::{DurableFs, Error};
 
@@ -32,7 +32,7 @@ pub fn add_remote(
     check: impl Fn(&ProjectConfig, &Remote) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let text = text_of(file).map_err(Error::usage)?;
-    if config(&text, file, kinds)?.remote(new.name).is_some() {
+    if parse(&text, file, kinds)?.remote(new.name).is_some() {
         return Err(Error::usage(format!("there is a remote `{}` already", new.name))
             .hint(format!("`cwm remote remove {}` removes it", new.name)));
     }
@@ -43,7 +43,7 @@ pub fn add_remote(
     let gap = if above.is_empty() { "" } else { "\n\n" };
     let text = format!("{above}{gap}{}\n", lines.join("\n"));
     // The file was right before, so each problem is one of the arguments.
-    let config = config(&text, file, kinds).map_err(|problems| {
+    let config = parse(&text, file, kinds).map_err(|problems| {
         let first = problems.iter().next().map(|problem| (problem.message.clone(), problem.hint.clone()));
         let (message, hint) = first.unwrap_or_default();
         let error = Error::usage(format!("cannot add the remote `{}`: {message}", new.name));
@@ -59,7 +59,7 @@ pub fn add_remote(
 /// There is none of that name, or the file is wrong or cannot be written.
 pub fn remove_remote(file: &Path, kinds: &dyn RemoteKinds, name: &str) -> Result<(), Error> {
     let text = text_of(file).map_err(Error::usage)?;
-    config(&text, file, kinds)?;
+    parse(&text, file, kinds)?;
     // It has just been read: what is wrong now is a mistake of ours.
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;

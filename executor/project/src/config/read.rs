@@ -44,7 +44,7 @@ impl ProjectConfig {
         let path = &ProjectConfig::path_for(pipeline);
         let text =
             text_of(path).map_err(|message| Diagnostics::of(Diagnostic::without_place(message), sources_of(path)))?;
-        config(&text, path, kinds)
+        parse(&text, path, kinds)
     }
 }
 
@@ -64,7 +64,7 @@ pub fn text_of(path: &Path) -> Result<String, String> {
 ///
 /// # Errors
 /// The first problem of the file as a whole, else all problems of its remotes.
-pub fn config(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<ProjectConfig, Diagnostics> {
+pub fn parse(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<ProjectConfig, Diagnostics> {
     let wrong = |error: toml::de::Error| Diagnostics::of(problem(text, &error), sources_of(path));
     let file: ConfigFile = toml::from_str(text).map_err(wrong)?;
     let mut problems = Diagnostics::new(sources_of(path));

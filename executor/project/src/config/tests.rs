@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::read::config;
+use super::read::parse;
 use super::{
     ExecutorKind, InvalidRemote, JobStore, NewRemote, ProjectConfig, Remote, RemoteKinds, add_remote, remove_remote,
 };
@@ -39,12 +39,12 @@ fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), cwm_core::Error> {
 }
 
 fn read(text: &str) -> ProjectConfig {
-    config(text, Path::new("/config/cwm.toml"), &Kinds).unwrap_or_else(|faults| panic!("{faults}"))
+    parse(text, Path::new("/config/cwm.toml"), &Kinds).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 #[track_caller]
 fn faults(text: &str) -> String {
-    config(text, Path::new("/config/cwm.toml"), &Kinds).expect_err("it is wrong").to_string().replace("/config/", "")
+    parse(text, Path::new("/config/cwm.toml"), &Kinds).expect_err("it is wrong").to_string().replace("/config/", "")
 }
 
 #[test]

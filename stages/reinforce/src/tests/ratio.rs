@@ -40,7 +40,7 @@ fn with_equal_weights_the_ratio_is_exactly_one_in_every_family() {
         };
         let groups: Vec<Group<'_>> = (0..6).map(group).collect();
         let micro_batch_options =
-            MicroBatchOptions { objective: Objective::DrGrpo, longest: 9, micro_batch_tokens: 120, padding: 0 };
+            MicroBatchOptions { objective: Objective::DrGrpo, max_tokens: 9, micro_batch_tokens: 120, padding: 0 };
         let mut update = micro_batch_options.update(&groups);
         assert!(update.with_signal.len() > 2 && update.without_signal.is_empty(), "{}", update.with_signal.len());
         let device = device::cpu();

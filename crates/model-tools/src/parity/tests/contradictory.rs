@@ -30,17 +30,17 @@ fn counts_of_labels_are_compared_and_not_relied_upon() {
 #[test]
 fn a_configuration_of_another_model_is_refused() {
     let Some(golden) = shared("parity") else { return };
-    let told = |file: &str, change: &dyn Fn(&mut Value)| Beside::new(&golden, file).seen(change).unwrap_err();
+    let error_of = |file: &str, change: &dyn Fn(&mut Value)| Beside::new(&golden, file).seen(change).unwrap_err();
     let mamba = "mamba2-tiny.safetensors";
     assert_eq!(
-        told(mamba, &|entry| entry["config"]["mamba_variant"] = "mamba-3".into()),
+        error_of(mamba, &|entry| entry["config"]["mamba_variant"] = "mamba-3".into()),
         "its manifest has `mamba_variant` = \"mamba-3\", where this mamba2 has \"mamba-2\": it is another model"
     );
-    let both = told(mamba, &|entry| entry["config"]["resolved"]["norm_eps"] = 1e-6.into());
+    let both = error_of(mamba, &|entry| entry["config"]["resolved"]["norm_eps"] = 1e-6.into());
     assert!(both.starts_with("its manifest declares `mamba_norm_eps` = "), "{both}");
     assert!(both.ends_with(", which contradict each other"), "{both}");
     assert_eq!(
-        told(mamba, &|entry| entry["config"]["resolved"]["d_state"] = 32.into()),
+        error_of(mamba, &|entry| entry["config"]["resolved"]["d_state"] = 32.into()),
         "its manifest has `d_state` = 32, where this mamba2 has 16: it is another model"
     );
     let both = |name: &'static str, value: Value| {
@@ -52,7 +52,7 @@ fn a_configuration_of_another_model_is_refused() {
     let sign = both("allow_neg_eigval", true.into());
     let what = "it is another model";
     assert_eq!(
-        told("gdn_pos-tiny.safetensors", &sign),
+        error_of("gdn_pos-tiny.safetensors", &sign),
         format!(
             "its manifest declares `gated_deltanet_allow_neg_eigval` = true, where gated_deltanet_pos of this program has \
              false: {what}"
@@ -60,11 +60,13 @@ fn a_configuration_of_another_model_is_refused() {
     );
     let keys = both("head_dim", 16.into());
     assert!(
-        told("gdn_neg-tiny.safetensors", &keys)
+        error_of("gdn_neg-tiny.safetensors", &keys)
             .ends_with("= 16, where this gated_deltanet has 12: it is another model")
     );
     let arch = |entry: &mut Value| entry["config"]["arch"] = "slice".into();
-    assert!(told("transformer-tiny.safetensors", &arch).contains("has `arch` = \"slice\", where this transformer has"));
+    assert!(
+        error_of("transformer-tiny.safetensors", &arch).contains("has `arch` = \"slice\", where this transformer has")
+    );
 }
 
 #[test]
@@ -126,8 +128,8 @@ fn a_manifest_that_is_none_is_reported() {
         (json!({ "fixtures": [{ "file": name }, { "file": name }] }), format!("it has several entries of `{name}`")),
     ] {
         std::fs::write(&manifest, text.to_string()).unwrap();
-        let told = faults(&judge_file(&place.path().join(name))).unwrap_err();
-        assert_eq!(told, format!("the manifest beside it, {}, is wrong: {what}", manifest.display()));
+        let error_of = faults(&judge_file(&place.path().join(name))).unwrap_err();
+        assert_eq!(error_of, format!("the manifest beside it, {}, is wrong: {what}", manifest.display()));
     }
 }
 

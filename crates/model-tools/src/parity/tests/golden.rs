@@ -99,8 +99,8 @@ fn what_names_do_not_tell_must_be_said() {
         "its parameters may be those of gated_deltanet or of gated_deltanet_pos; say which with --family, or in the \
          file's name"
     );
-    let told = judge(&[&file], Some("gated_deltanet_pos"), &[]).pop().unwrap();
-    assert_eq!(faults(&told), Ok(Vec::new()));
+    let comparison = judge(&[&file], Some("gated_deltanet_pos"), &[]).pop().unwrap();
+    assert_eq!(faults(&comparison), Ok(Vec::new()));
     let wrong = judge(&[&file], Some("mamba2"), &[]).pop().unwrap();
     assert_eq!(
         faults(&wrong).unwrap_err(),

@@ -196,13 +196,13 @@ fn a_trace_shows_whether_marked_parameters_of_mamba_decay() {
 fn what_a_manifest_lacks_or_misspells_is_reported() {
     let Some(golden) = shared("parity") else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
-    let told = |change: &dyn Fn(&mut serde_json::Value)| {
+    let notes_of = |change: &dyn Fn(&mut serde_json::Value)| {
         let Comparison { not_compared, notes, result, .. } = beside.judged(change);
         assert!(result.is_ok());
         (not_compared.join("; "), notes.join("; "))
     };
     let none = || (String::new(), String::new());
-    assert_eq!(told(&|_| {}), none());
+    assert_eq!(notes_of(&|_| {}), none());
     let note = |keys: &str| format!("its manifest has unknown keys, and nothing is compared with them: {keys}");
     let misspelt = |entry: &mut serde_json::Value| {
         let entry = entry.as_object_mut().unwrap();
@@ -212,15 +212,15 @@ fn what_a_manifest_lacks_or_misspells_is_reported() {
         _ = entry["head_losses"].as_object_mut().unwrap().remove("side");
     };
     let missing = "train_trace, fp64_loss, head_losses.side (not in its manifest)".to_owned();
-    assert_eq!(told(&misspelt), (missing, note("fp64_los, training_trace")));
+    assert_eq!(notes_of(&misspelt), (missing, note("fp64_los, training_trace")));
     for (place, key) in [("config", "d_modell"), ("train_trace", "loss_after_50"), ("train_trace", "losess")] {
         let added = |entry: &mut serde_json::Value| entry[place][key] = 1.0.into();
-        assert_eq!(told(&added), (String::new(), note(&format!("{place}.{key}"))));
+        assert_eq!(notes_of(&added), (String::new(), note(&format!("{place}.{key}"))));
     }
     let added = |entry: &mut serde_json::Value| entry["train_trace"]["hyper"]["nesterov"] = true.into();
-    assert_eq!(told(&added), (String::new(), note("train_trace.hyper.nesterov")));
+    assert_eq!(notes_of(&added), (String::new(), note("train_trace.hyper.nesterov")));
     let added = |entry: &mut serde_json::Value| entry["head_losses"]["side"]["share"] = 1.0.into();
-    assert_eq!(told(&added), (String::new(), note("head_losses.side.share")));
+    assert_eq!(notes_of(&added), (String::new(), note("head_losses.side.share")));
     // Another file's entry says nothing of this one.
     let beside_another = beside.judged(&|entry| entry["file"] = "other.safetensors".into());
     assert!(beside_another.not_compared[0].ends_with("head_losses (the manifest.json beside it does not name it)"));
@@ -233,7 +233,7 @@ fn numbers_of_other_files_are_compared() {
     let seen = |file: &str, change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap();
         change(&mut value);
-        // What a file holds is told by what is in it.
+        // What a file holds is notes_of by what is in it.
         let path: &Path = &place.path().join("numbers.json");
         std::fs::write(path, value.to_string()).unwrap();
         faults(&judge_file(path))

@@ -61,7 +61,7 @@ fn board(tracked: &PositionPrediction) -> &BoardPrediction {
 }
 
 /// Tracks a game; returns its predictions, and the error that ended it.
-fn told(model: &Path, game: u64, text: &mut dyn BufRead) -> (Vec<PositionPrediction>, Result<(), Failure>) {
+fn predictions(model: &Path, game: u64, text: &mut dyn BufRead) -> (Vec<PositionPrediction>, Result<(), Failure>) {
     let mut all = Vec::new();
     let request = TrackRequest { model: model.to_owned(), game, ..TrackRequest::default() };
     let ended = track(&request, text, &mut |tracked| {
@@ -72,7 +72,7 @@ fn told(model: &Path, game: u64, text: &mut dyn BufRead) -> (Vec<PositionPredict
 }
 
 fn of(model: &Path, text: &str) -> (Vec<PositionPrediction>, Result<(), Failure>) {
-    told(model, 1, &mut text.as_bytes())
+    predictions(model, 1, &mut text.as_bytes())
 }
 
 #[test]
@@ -127,16 +127,16 @@ fn an_illegal_move_is_reported_after_what_came_before_it() {
         let failure = ended.unwrap_err();
         (all.len(), failure.message, failure.hint.unwrap())
     };
-    let (told, message, hint) = failed("e4 e5\nKe3 a6");
-    assert_eq!((told, message.as_str()), (3, "`Ke3` at ply 3 is not legal"));
+    let (predictions, message, hint) = failed("e4 e5\nKe3 a6");
+    assert_eq!((predictions, message.as_str()), (3, "`Ke3` at ply 3 is not legal"));
     assert!(hint.starts_with("legal are Ba6, Bb5, ") && hint.contains("Ke2"), "{hint}");
     assert_eq!(failed("e4 hello").1, "`hello` at ply 2 is no move");
     assert_eq!(failed("e4 e5 --").1, "`--` at ply 3 passes, which chess does not allow");
     assert_eq!(failed("Nf3 d5 Nd4 e5 Nc3 e4 Nb5").1, "`Nb5` at ply 7 may be several moves");
     assert_eq!(failed("e4 \u{1b}[2J").1, "`[2J` at ply 2 is no move");
     assert_eq!(failed("f3 e5 g4 Qh4 a3").2, "the game is over: there is no legal move");
-    let (told, message, _) = failed("[Event \"?\"]\n\n1. e4 e5 2. Ke3 *\n");
-    assert_eq!((told, message.as_str()), (3, "`Ke3` at ply 3 is not legal"));
+    let (predictions, message, _) = failed("[Event \"?\"]\n\n1. e4 e5 2. Ke3 *\n");
+    assert_eq!((predictions, message.as_str()), (3, "`Ke3` at ply 3 is not legal"));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn of_pgn_with_several_games_one_is_followed() {
     let pgn = "\u{feff}[Event \"a\"]\n\n1. e4 {a (comment)} (1. d4) e5 1-0\n\n[Event \"b\"]\n\n1. c4 *\n\n\
                [Event \"c\"]\n[SetUp \"1\"]\n[FEN \"8/8/8/8/8/8/8/K1k5 w - - 0 1\"]\n\n*\n";
     let moves = |game: u64| {
-        let (all, ended) = told(folder.path(), game, &mut pgn.as_bytes());
+        let (all, ended) = predictions(folder.path(), game, &mut pgn.as_bytes());
         let moves: Vec<String> = all.into_iter().filter_map(|tracked| Some(tracked.last_move?.san)).collect();
         ended.map(|()| moves).map_err(|failure| failure.message)
     };
@@ -154,7 +154,7 @@ fn of_pgn_with_several_games_one_is_followed() {
     assert_eq!(moves(2).unwrap(), ["c4"]);
     assert!(moves(3).unwrap_err().contains("does not begin from the initial position"));
     assert_eq!(moves(4).unwrap_err(), "the PGN has 3 games, and no game 4");
-    let (_, ended) = told(folder.path(), 2, &mut "e4 e5".as_bytes());
+    let (_, ended) = predictions(folder.path(), 2, &mut "e4 e5".as_bytes());
     assert!(ended.unwrap_err().message.contains("one game"));
     assert_eq!(of(folder.path(), "").0.len(), 1);
 }
@@ -170,9 +170,9 @@ fn what_is_no_one_game_of_chess_is_refused() {
     assert_eq!(failed("e4 e5 1-0\nd4 d5"), (3, "`d4` follows `1-0`, which ends the game".to_owned()));
     assert_eq!(failed("e4 * d4").0, 2);
     let pgn = |variant: &str| format!("[Event \"?\"]\n[Variant \"{variant}\"]\n\n1. e4 *\n");
-    let (told, message) = failed(&pgn("Atomic"));
+    let (predictions, message) = failed(&pgn("Atomic"));
     assert_eq!(
-        (told, message.as_str()),
+        (predictions, message.as_str()),
         (0, "this game was played by the rules of `Atomic`, but models are trained on those of chess")
     );
     assert_eq!(of(folder.path(), &pgn("Standard")).0.len(), 2);
@@ -181,10 +181,10 @@ fn what_is_no_one_game_of_chess_is_refused() {
     assert_eq!((all.len(), ended.is_ok()), (3, true));
 }
 
-/// Text that must not be read further than is told already.
+/// Text that must not be read further than is predictions already.
 struct Interactive<'a> {
     lines: Vec<&'static str>,
-    told: &'a std::cell::Cell<usize>,
+    predictions: &'a std::cell::Cell<usize>,
     expected: Vec<usize>,
     line: &'static [u8],
 }
@@ -198,7 +198,7 @@ impl Read for Interactive<'_> {
 impl BufRead for Interactive<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         if self.line.is_empty() && !self.lines.is_empty() {
-            assert_eq!(self.told.get(), self.expected.remove(0), "before {:?}", self.lines[0]);
+            assert_eq!(self.predictions.get(), self.expected.remove(0), "before {:?}", self.lines[0]);
             self.line = self.lines.remove(0).as_bytes();
         }
         Ok(self.line)
@@ -216,7 +216,7 @@ fn each_line_is_answered_before_the_next_is_read() {
     let counted = std::cell::Cell::new(0);
     let mut text = Interactive {
         lines: vec!["e4\n", "e5 Nf3\n", "\n", "Nc6\n"],
-        told: &counted,
+        predictions: &counted,
         expected: vec![0, 2, 4, 4],
         line: b"",
     };

@@ -326,7 +326,7 @@ mod tests {
         let decomposed = decompose(leaf.clone(), &targets);
         assert_close(&values(&decomposed), &losses, 1e-6);
         assert!(values(&leaf.grad(&decomposed.sum().backward()).unwrap()).iter().all(|grad| grad.is_finite()));
-        // A class that is ruled out costs nothing and has no grad.
+        // A class that is ruled out costs nothing and has no gradient.
         let ruled_out = |i: usize, logit: f32| if i % LOGITS == 9 { f32::NEG_INFINITY } else { logit };
         let logits = values(&random::<2>([2, LOGITS], 3, 1.0));
         let logits: Vec<f32> = logits.into_iter().enumerate().map(|(i, logit)| ruled_out(i, logit)).collect();

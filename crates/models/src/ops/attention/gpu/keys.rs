@@ -30,7 +30,7 @@ pub fn grad_keys_and_values<N: Size>(
     let area = comptime!(config.tile * config.vectors);
     // Queries, then gradients of the output.
     let mut tile = Shared::<[Vector<f32, N>]>::new_slice(comptime!(2 * config.tile * config.vectors));
-    // Of each query: the largest score, the inverse of the sum, the mean grad.
+    // Of each query: the largest score, the inverse of the sum, the mean gradient.
     let mut of_rows = Shared::<[f32]>::new_slice(comptime!(3 * config.tile));
     if part < parts as usize {
         let game = part / config.heads;
