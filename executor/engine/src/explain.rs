@@ -111,7 +111,7 @@ impl<'a> Explainer<'a> {
         self.follow(index, 0, &mut BTreeSet::new())
     }
 
-    fn new_explanation(&self, index: usize, state: CellStatus) -> Explanation {
+    fn explanation(&self, index: usize, state: CellStatus) -> Explanation {
         let label = self.context.cell(index).label.to_string();
         Explanation { label, state, accepted: self.cache_status.is_accepted(index), ..Explanation::default() }
     }
@@ -119,7 +119,7 @@ impl<'a> Explainer<'a> {
     /// Explains a cell, and up to `depth` cells behind it. Cells that were `explained` are not explained again.
     fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Explanation> {
         let CellPrediction { status, is_forced, missing, note } = &self.predictions[index];
-        let mut reason = self.new_explanation(index, *status);
+        let mut reason = self.explanation(index, *status);
         let store = self.context.store;
         let previous = || self.context.previous_record(&self.context.cell(index).label);
         match &self.cache_status.states[index] {
@@ -237,8 +237,7 @@ impl<'a> Explainer<'a> {
         depth: usize,
         explained: &mut BTreeSet<usize>,
     ) -> Result<Explanation> {
-        let mut reason =
-            Explanation { origin: Some(record.origin()), ..self.new_explanation(index, CellStatus::Reran) };
+        let mut reason = Explanation { origin: Some(record.origin()), ..self.explanation(index, CellStatus::Reran) };
         let source = |source: usize| self.cache_status.record(source);
         reason.causes = changes(self.context, index, before, &record.components, &source);
         if reason.causes.is_empty() && !record.is_recorded_by_hand() {

@@ -233,7 +233,7 @@ fn numbers_of_other_files_are_compared() {
     let seen = |file: &str, change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap();
         change(&mut value);
-        // What a file holds is notes_of by what is in it.
+        // A file is judged by what is in it.
         let path: &Path = &place.path().join("numbers.json");
         std::fs::write(path, value.to_string()).unwrap();
         faults(&judge_file(path))
