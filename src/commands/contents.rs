@@ -20,8 +20,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Describes the outputs `output_names` of `record`, the result of the cell `index` of the plan, and the outputs upstream of it
-    /// that explain them.
+    /// Describes the outputs `output_names` of `record`, the result of the cell `index` of the plan, and the outputs
+    /// upstream of it that explain them.
     pub fn describe(
         workspace: &Workspace,
         cache_status: &CacheStatus,

@@ -29,8 +29,8 @@ pub fn finish_run(workspace: &Workspace, outcome: &Outcome, whole: bool, sinks: 
     named.and(exported)
 }
 
-/// Writes `sources.lock` and the run's lock file, and registers the latter as a root of the store. All are tried; the first error is
-/// returned.
+/// Writes `sources.lock` and the run's lock file, and registers the latter as a root of the store. All are tried; the
+/// first error is returned.
 ///
 /// # Errors
 /// One of them cannot be written.

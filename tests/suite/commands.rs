@@ -271,6 +271,18 @@ fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn an_export_into_a_folder_that_cannot_be_written_does_not_blame_the_store() {
+    // Nobody may make a folder there, not even root.
+    let context = Context::with(&TWO.replace("exported", "/sys/cwm-export"));
+    for command in [&["run"][..], &["export", "second", "/sys/cwm-export"]] {
+        let exported = context.cwm(command);
+        assert_eq!(exported.code, 70, "{command:?}: {}", exported.stderr);
+        assert!(exported.stderr.contains("hint: see who may write there: `ls -ld /sys`"), "{}", exported.stderr);
+    }
+    assert_eq!(context.cwm(&["status"]).code, 0, "the results are recorded");
+}
+
+#[test]
 fn options_before_the_command_are_reported_where_they_belong() {
     let context = Context::with(TWO);
     let ran = context.cwm(&["-f", "x y.yaml", "status", "--json"]);

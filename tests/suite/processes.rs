@@ -120,6 +120,7 @@ stages:
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
     let ran = finish(child.wait_with_output().expect("an end"));
     assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(ran.stderr.contains("only: the stage was cancelled\n"), "{}", ran.stderr);
     assert!(!is_alive(&context.read("inner")));
     // Nobody holds the key any more: the next run need not wait.
     context.write("go", "");

@@ -64,8 +64,8 @@ pub fn request_stop(terminated: &mut Vec<Pid>) {
     }
 }
 
-/// Waits, after a command's shell has ended, until no child is left. If there are `terminated` ones, it also stops those that the shell
-/// started meanwhile. Only where this process has no children but a command's.
+/// Waits, after a command's shell has ended, until no child is left. If there are `terminated` ones, it also stops
+/// those that the shell started meanwhile. Only where this process has no children but a command's.
 pub fn wait_for_children(terminated: &mut Vec<Pid>) {
     loop {
         let options = if terminated.is_empty() { WaitOptions::empty() } else { WaitOptions::NOHANG };

@@ -10,8 +10,8 @@ use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;
 
-/// Writes the lines of the cells that are done into `lock_file`, the run's lock file as it is now. A partial run (`whole` is false)
-/// changes only its own lines. Returns true if the file was written, which it is only if it changes.
+/// Writes the lines of the cells that are done into `lock_file`, the run's lock file as it is now. A partial run
+/// (`whole` is false) changes only its own lines. Returns true if the file was written, which it is only if it changes.
 ///
 /// # Errors
 /// The lock file cannot be written.

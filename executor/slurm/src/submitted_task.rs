@@ -59,8 +59,8 @@ impl SubmittedTask {
         SubmittedTask { spec, index, is_confirmed, has_started, messages, report, entry: None, unlisted_since: None }
     }
 
-    /// Reads new messages, and forwards them to the run. A task that starts again after its node failed or it was preempted is the
-    /// same attempt to the run.
+    /// Reads new messages, and forwards them to the run. A task that starts again after its node failed or it was
+    /// preempted is the same attempt to the run.
     pub fn forward_messages(&mut self, run: &UpdateSender) {
         for message in new_messages(&mut self.messages) {
             self.is_confirmed = true;

@@ -1,9 +1,9 @@
 //! Eviction: results whose content was removed on purpose. Their records stay, and missing content is no damage.
 //!
 //! A file beside the record gives the reason: `0001-<digest>.collected`, `0001-<digest>.not-kept` (both empty),
-//! `0001-<digest>.not-pulled` (with the name of the remote that the record came from). It is made before anything is deleted, and is
-//! removed when the content is there again; so it allows content to be missing, which it need not be. A record without it whose
-//! content is missing was damaged.
+//! `0001-<digest>.not-pulled` (with the name of the remote that the record came from). It is made before anything is
+//! deleted, and is removed when the content is there again; so it allows content to be missing, which it need not be. A
+//! record without it whose content is missing was damaged.
 
 use std::path::{Path, PathBuf};
 

@@ -124,7 +124,8 @@ fn record_result(workspace: &Workspace, result: NewResult) -> Result<(Key, Outpu
     Ok((key, outputs, is_new))
 }
 
-/// Assigns each output of a cell its file or folder, from words `OUTPUT=FILE`, or `FILE` for `output_name` or the only output.
+/// Assigns each output of a cell its file or folder, from words `OUTPUT=FILE`, or `FILE` for `output_name` or the only
+/// output.
 fn output_files(cell: &Cell, output_name: Option<&str>, words: &[String]) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<&str> = cell.outputs.iter().map(|output| output.name.as_str()).collect();
     let default = output_name.or(if let [only] = names[..] { Some(only) } else { None });

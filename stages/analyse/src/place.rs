@@ -10,8 +10,8 @@ use shakmaty::{Board, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Piec
 
 use crate::config::Config;
 
-/// Streams of a seed: each gives one position, and some streams the same. Those of a seed to keep apart from are all dropped,
-/// however many of them another stage has used.
+/// Streams of a seed: each gives one position, and some streams the same. Those of a seed to keep apart from are all
+/// dropped, however many of them another stage has used.
 const STREAMS: u64 = 1 << 17;
 
 /// Positions that are tried for one with enough legal moves.

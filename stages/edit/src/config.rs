@@ -10,8 +10,8 @@ parameters! {
     pub struct Config {
         /// The family that the checkpoint must have. If it is given, the result depends on the code of that family only.
         pub family: Option<String> = None,
-        /// Vectors that are added to the stream, one at a time and beside none: a `random` vector, the model's own stream six
-        /// plies later (`patch`), or the direction of each of the input `probes` (`probe`).
+        /// Vectors that are added to the stream, one at a time and beside none: a `random` vector, the model's own
+        /// stream six plies later (`patch`), or the direction of each of the input `probes` (`probe`).
         pub interventions: Vec<String> = ["random", "patch", "probe"].map(str::to_owned).into(),
             kind = Type::List(Box::new(Type::Choice(&["random", "patch", "probe"]))),
         /// Layers that are edited, one at a time: 0 is the stream after the embedding, l that after block l. By default those

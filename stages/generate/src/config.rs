@@ -18,7 +18,8 @@ parameters! {
         pub min_p: f64 = 0.02,
         /// Tokens are drawn among this many of the likeliest; by `null` among all.
         pub top_k: Option<u64> = Some(40), kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 65_535 })),
-        /// Divides the positive logits of tokens that the answer has already, and multiplies their negative ones; 1 changes nothing.
+        /// Divides the positive logits of tokens that the answer has already, and multiplies their negative ones; 1
+        /// changes nothing.
         pub repetition_penalty: f64 = 1.0,
         /// Tokens of an answer, its end included, at most. A longer one is cut there.
         pub max_tokens: u64 = 64, kind = Type::Integer { min: 1, max: 65_535 },

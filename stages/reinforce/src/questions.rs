@@ -40,8 +40,8 @@ impl Question {
     }
 }
 
-/// Reads the items of the input `name`, to which answers of up to `max_tokens` words will be sampled by the model `network`, which
-/// reads positions in this form.
+/// Reads the items of the input `name`, to which answers of up to `max_tokens` words will be sampled by the model
+/// `network`, which reads positions in this form.
 ///
 /// # Errors
 /// There is none, one is not graded, the small language lacks words for it, or the model is too short for its answer.

@@ -1,5 +1,5 @@
-//! Gradients of every recurrent family against finite differences of its step-by-step form in f64: a check that shares no code with
-//! any backward pass.
+//! Gradients of every recurrent family against finite differences of its step-by-step form in f64: a check that shares
+//! no code with any backward pass.
 
 use std::collections::BTreeMap;
 

@@ -22,8 +22,8 @@ struct Gatherer<'p> {
     machines: Vec<(&'p str, MachineProvenance)>,
 }
 
-/// Collects the provenance of the output `output_name` of `cell`. `record` gives the record of a cell; a cell whose result was lost
-/// since has none, and is left out.
+/// Collects the provenance of the output `output_name` of `cell`. `record` gives the record of a cell; a cell whose
+/// result was lost since has none, and is left out.
 pub fn gather<'r>(
     plan: &Plan,
     cell: usize,

@@ -31,8 +31,9 @@ pub enum Disclosure {
     Full,
 }
 
-/// Returns the files to export in place of those of the output `output_name` of `cell`, or beside them, by name: of a report the page
-/// with its provenance in it, and `provenance.json`; of anything else none. `record` gives the record of each cell upstream.
+/// Returns the files to export in place of those of the output `output_name` of `cell`, or beside them, by name: of a
+/// report the page with its provenance in it, and `provenance.json`; of anything else none. `record` gives the record
+/// of each cell upstream.
 ///
 /// # Errors
 /// The report's page is missing from the store or damaged, or the report holds a `provenance.json` of its own.

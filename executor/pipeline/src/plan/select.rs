@@ -38,8 +38,8 @@ impl Plan {
         Ok(cells.into_iter().collect())
     }
 
-    /// Returns the outputs that `stage.output` or `stage[…].output` means, each with its cell. Without a name it is the only one of
-    /// `format`, or the only output. The caller checks the format of a named output.
+    /// Returns the outputs that `stage.output` or `stage[…].output` means, each with its cell. Without a name it is the
+    /// only one of `format`, or the only output. The caller checks the format of a named output.
     ///
     /// # Errors
     /// As [`Plan::select`]; or there is no such output, or the stage has several and none is named.

@@ -1,5 +1,5 @@
-//! `cwm.toml`, beside the pipeline file: the settings of a project, which are not those of the pipeline. The store, the remotes,
-//! the executor. Nothing in it enters a key, and it holds no credential.
+//! `cwm.toml`, beside the pipeline file: the settings of a project, which are not those of the pipeline. The store, the
+//! remotes, the executor. Nothing in it enters a key, and it holds no credential.
 //!
 //! It depends on neither plans nor the network.
 

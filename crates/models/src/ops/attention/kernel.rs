@@ -229,8 +229,8 @@ struct Gradients<'a> {
     v: &'a mut [f32],
 }
 
-/// Adds the gradients of one query, its keys and values. `weights` is as long as `row.p`, and `grads` up to the next multiple of
-/// [`LANES`]: both are scratch.
+/// Adds the gradients of one query, its keys and values. `weights` is as long as `row.p`, and `grads` up to the next
+/// multiple of [`LANES`]: both are scratch.
 #[macerator::with_simd]
 fn backward_row<'a, S: macerator::Simd>(
     row: Row<'a>,

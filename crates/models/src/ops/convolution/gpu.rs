@@ -149,8 +149,8 @@ fn forward(
     }
 }
 
-/// A thread walks through its steps and W - 1 more: it sees the inputs of the last W steps, so the gradient at this one, and
-/// the gradients of the last W steps are what the gradient of the first of them needs.
+/// A thread walks through its steps and W - 1 more: it sees the inputs of the last W steps, so the gradient at this
+/// one, and the gradients of the last W steps are what the gradient of the first of them needs.
 #[cube(launch)]
 fn backward(
     x: &[f32],

@@ -5,9 +5,9 @@
 //! sums anew where it finds a larger score, and keeps the largest score and the inverse of the sum of each query; with these
 //! the backward pass computes probabilities again. One kernel launch forward, three backward.
 //!
-//! Every sum has one order. Operands are rounded as on the CPU, but for the forward pass's probabilities: they are rounded
-//! before they are divided by their sum, by the same relative error. With rounding, the mean of the gradients of a query is the
-//! product of the output, as rounded, and its gradient.
+//! Every sum has one order. Operands are rounded as on the CPU, but for the forward pass's probabilities: they are
+//! rounded before they are divided by their sum, by the same relative error. With rounding, the mean of the gradients
+//! of a query is the product of the output, as rounded, and its gradient.
 
 mod forward;
 mod keys;

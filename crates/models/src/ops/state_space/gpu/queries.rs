@@ -6,8 +6,8 @@ use cubecl::prelude::*;
 use super::stage::{load_gradients, load_inputs, sum};
 use super::{CHUNK, LANES, Plan, RATE_GRADIENTS, RATES, UNITS, place};
 
-/// Fills the gradients of the queries in `into` [rows, heads, plan.gradients()]; and in `grad_rates` [rows, heads, tiles, 4],
-/// in place of that of the log decay, Σ (gradient of what is read) ⊙ (decayed state).
+/// Fills the gradients of the queries in `into` [rows, heads, plan.gradients()]; and in `grad_rates` [rows, heads,
+/// tiles, 4], in place of that of the log decay, Σ (gradient of what is read) ⊙ (decayed state).
 #[cube(launch)]
 pub(super) fn queries(
     packed: &[f32],

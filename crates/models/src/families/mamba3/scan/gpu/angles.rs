@@ -34,7 +34,8 @@ pub(super) fn find(gpu: &Gpu, [raw, dt_bias, lengths]: [&Array; 3], batch: Batch
     (rates, turns)
 }
 
-/// Sums `grads` [rows, heads, angles] over each step and all later ones, in place: an angle's step moves all angles after it.
+/// Sums `grads` [rows, heads, angles] over each step and all later ones, in place: an angle's step moves all angles
+/// after it.
 pub(super) fn sum_back(gpu: &Gpu, grads: &Array, lengths: &Array, batch: Batch, plan: Plan) {
     let angles = plan.state / 4;
     let count = batch.games * plan.heads * angles;

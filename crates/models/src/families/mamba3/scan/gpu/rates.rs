@@ -11,9 +11,9 @@ use crate::ops::state_space::gpu::{Batch, Plan, RATE_GRADIENTS};
 /// Sums over rows that are noted for each row and head: those for dt_bias and D.
 pub(super) const SUMMED: usize = 2;
 
-/// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, at the end of `found` [rows, heads,
-/// plan.gradients()]. `of_rates` are those of the rates, [rows, heads, tiles, 4], and `grads` those of the steps of the angles,
-/// [rows, heads, angles].
+/// Gradients of the projection [rows, 3 heads + angles]; and those of dt_bias and D by row, at the end of `found`
+/// [rows, heads, plan.gradients()]. `of_rates` are those of the rates, [rows, heads, tiles, 4], and `grads` those of
+/// the steps of the angles, [rows, heads, angles].
 pub(super) fn backward(
     gpu: &Gpu,
     [raw, dt_bias, lengths, of_rates, grads, found]: [&Array; 6],

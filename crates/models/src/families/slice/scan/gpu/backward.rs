@@ -2,8 +2,8 @@
 
 use cubecl::prelude::*;
 
-/// λ_t = g_t + (I + A_{t+1})ᵀ λ_{t+1} is the gradient of c_t, and λ_t y_{t-1}ᵀ that of A_t. `grad_init` [games, width] has the
-/// gradients of `init` of each game.
+/// λ_t = g_t + (I + A_{t+1})ᵀ λ_{t+1} is the gradient of c_t, and λ_t y_{t-1}ᵀ that of A_t. `grad_init` [games, width]
+/// has the gradients of `init` of each game.
 #[allow(clippy::too_many_arguments)]
 #[cube(launch)]
 pub fn run(
