@@ -97,8 +97,8 @@ fn matches(root: &Path, start: String, text: &str, glob: &GlobMatcher) -> io::Re
             if entry.file_type()?.is_dir() {
                 let is_meant = !TOOL_FOLDERS.contains(&last.as_str()) || text.contains(&last);
                 // A store, or a remote.
-                let holds_results = ["format", "objects", "actions"].iter().all(|name| path.join(name).exists());
-                waiting.extend((is_meant && !holds_results).then_some(name));
+                let is_store = ["objects", "actions"].iter().all(|name| path.join(name).is_dir());
+                waiting.extend((is_meant && !(is_store && path.join("format").is_file())).then_some(name));
             } else if glob.is_match(&name) && path.is_file() && !exported.contains(&name) && !is_own_file(&path, &last)
             {
                 names.push(name);
@@ -148,6 +148,9 @@ mod tests {
         write("sources.lock", "cwm-sources: 1\n");
         write("accepted.lock", "cwm-accepted: 1\n");
         // Files of the same names that cwm did not write.
+        for other in ["like/format", "like/objects", "like/actions/x"] {
+            write(other, "");
+        }
         write("chart/Chart.yaml", "");
         write("chart/Chart.lock", "digest: x\n");
         write("chart/sources.lock", "");
@@ -171,6 +174,9 @@ mod tests {
             "chart/sources.lock",
             "kept/format",
             "kept/x",
+            "like/actions/x",
+            "like/format",
+            "like/objects",
             "pipeline.yaml",
             "poetry.lock",
             "report/notes.md",
