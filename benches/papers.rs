@@ -152,13 +152,13 @@ fn engine(folder: &Path, games: &Path) {
         return;
     }
     let text = |path: &Path| Value::Text(path.to_string_lossy().into_owned());
-    let given = [
+    let parameters = [
         ("engine", text(&program)),
         ("nodes", Value::Int(NODES.into())),
         ("from_ply", Value::Int(30)),
         ("limit", Value::Int(ENGINE_GAMES)),
     ];
-    let outcome = run(&Analyse, folder, ("games", games), &given);
+    let outcome = run(&Analyse, folder, ("games", games), &parameters);
     let analysed = folder.join("analysed");
     std::fs::create_dir(&analysed).expect("a folder");
     let evaluations = kept(&outcome, "evaluations", &analysed);
@@ -169,7 +169,7 @@ fn engine(folder: &Path, games: &Path) {
         let own = cpu(|| of_children = children(&mut *work).1);
         own + of_children
     };
-    let ours = least(|| both(&mut || _ = run(&Analyse, folder, ("games", games), &given)));
+    let ours = least(|| both(&mut || _ = run(&Analyse, folder, ("games", games), &parameters)));
     let peer = least(|| both(&mut || pipe(&program, &fens)));
     row(&format!("analyse: {} positions, beside a loop that pipes them", fens.len()), ours, Some(peer));
 }

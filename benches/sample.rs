@@ -34,9 +34,9 @@ pub fn trial(folder: &Path) -> Trial {
     Trial::new(work).cores(1)
 }
 
-pub fn run(stage: &dyn Stage, folder: &Path, (input, path): (&str, &Path), given: &[(&str, Value)]) -> Outcome {
+pub fn run(stage: &dyn Stage, folder: &Path, (input, path): (&str, &Path), parameters: &[(&str, Value)]) -> Outcome {
     let trial = trial(folder).input(input, path);
-    let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
+    let trial = parameters.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
     trial.run(stage).expect("the stage runs")
 }
 

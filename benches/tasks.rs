@@ -161,8 +161,8 @@ fn answers(folder: &Path, golden: &Path) {
     let items: Vec<Item> = categories.into_iter().flat_map(read).collect();
     let path = items_file(folder, &items, 100_000);
     for player in ["oracle", "random", "rules"] {
-        let given = [("player", Given::Text(player.into()))];
-        let needed = seconds(|| _ = run(&cwm_answer::Answer, folder, ("items", &path), &given));
+        let parameters = [("player", Given::Text(player.into()))];
+        let needed = seconds(|| _ = run(&cwm_answer::Answer, folder, ("items", &path), &parameters));
         row(&format!("answer: items for `player: {player}`"), 1e5 / needed, None, Goal::AtLeast(1e5));
     }
     let response = |run: usize, at: usize| {
@@ -308,8 +308,9 @@ fn examples(folder: &Path, positions: &[(String, PlainMove)]) {
             writer.push(Evaluation { record, game: None, id: String::new(), t: None, fen, lines }).expect("room");
         }
         writer.finish().expect("room");
-        let (mut built, given) = (0.0, [("builder", Given::Text(builder.into()))]);
-        let work = || built = run(&cwm_examples::Examples, folder, ("evaluations", &path), &given).metrics["examples"];
+        let (mut built, parameters) = (0.0, [("builder", Given::Text(builder.into()))]);
+        let work =
+            || built = run(&cwm_examples::Examples, folder, ("evaluations", &path), &parameters).metrics["examples"];
         let needed = seconds(work);
         row(&format!("examples of `{builder}`, from file to file"), built / needed, None, Goal::AtLeast(5e4));
     }

@@ -103,12 +103,12 @@ fn dataset(folder: &Path, name: &str, policy: &str, games: i128) {
 }
 
 /// Runs a stage on the checkpoint and the games.
-fn run(stage: &dyn Stage, folder: &Path, given: &[(&str, Value)]) -> Outcome {
+fn run(stage: &dyn Stage, folder: &Path, parameters: &[(&str, Value)]) -> Outcome {
     let work = tempfile::tempdir_in(folder).expect("a folder");
     let trial = Trial::new(work.path()).cores(THREADS).with("max_tokens", Value::Int(WORDS as i128));
     let inputs = ["checkpoint", "train", "test"];
     let trial = inputs.iter().fold(trial, |trial, input| trial.input(input, folder.join(input)));
-    let trial = given.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
+    let trial = parameters.iter().fold(trial, |trial, (name, value)| trial.with(name, value.clone()));
     trial.run(stage).expect("the stage runs")
 }
 
@@ -116,12 +116,12 @@ fn run(stage: &dyn Stage, folder: &Path, given: &[(&str, Value)]) -> Outcome {
 fn difference(
     stage: &dyn Stage,
     folder: &Path,
-    given: &[(&str, Value)],
+    parameters: &[(&str, Value)],
     (name, short, long): (&str, i128, i128),
 ) -> Seconds {
     let of = |value: i128| {
-        let given: Vec<(&str, Value)> = given.iter().cloned().chain([(name, Value::Int(value))]).collect();
-        measured(|| _ = run(stage, folder, &given))
+        let parameters: Vec<(&str, Value)> = parameters.iter().cloned().chain([(name, Value::Int(value))]).collect();
+        measured(|| _ = run(stage, folder, &parameters))
     };
     let (short, long) = (of(short), of(long));
     [long[0] - short[0], long[1] - short[1]]
@@ -130,10 +130,10 @@ fn difference(
 /// Epochs of linear probes of five sites; the peer trains them on as many random rows.
 fn probes(folder: &Path, mut peer: Option<&mut Peer>) {
     let rows = GAMES as usize * (WORDS - 1);
-    let given = [("last", Value::Int(0)), ("resamples", Value::Int(1))];
+    let parameters = [("last", Value::Int(0)), ("resamples", Value::Int(1))];
     let (mut ours, mut theirs) = (LONGEST, LONGEST);
     for _ in 0..TURNS {
-        ours = least(ours, difference(&LinearProbe, folder, &given, ("epochs", 1, 4)));
+        ours = least(ours, difference(&LinearProbe, folder, &parameters, ("epochs", 1, 4)));
         if let Some(peer) = &mut peer {
             theirs = least(theirs, peer.ask(&format!("probes {rows} {WIDTH} {} 256 3", LAYERS + 1)));
         }
@@ -144,12 +144,12 @@ fn probes(folder: &Path, mut peer: Option<&mut Peer>) {
 /// Updates of the autoencoders of four sites; the peer makes as many on random rows.
 fn autoencoders(folder: &Path, mut peer: Option<&mut Peer>) {
     let (batch, updates) = (1024, 8);
-    let given = [("batch_size", batch), ("reservoir", 4 * batch), ("ratio", RATIO as i128), ("test_games", 1)];
-    let given = given.map(|(name, value)| (name, Value::Int(value)));
+    let parameters = [("batch_size", batch), ("reservoir", 4 * batch), ("ratio", RATIO as i128), ("test_games", 1)];
+    let parameters = parameters.map(|(name, value)| (name, Value::Int(value)));
     let (mut ours, mut theirs) = (LONGEST, LONGEST);
     for _ in 0..TURNS {
         let tokens = ("tokens", 4 * batch, (4 + updates) * batch);
-        ours = least(ours, difference(&AutoencoderStage, folder, &given, tokens));
+        ours = least(ours, difference(&AutoencoderStage, folder, &parameters, tokens));
         if let Some(peer) = &mut peer {
             let latents = RATIO * WIDTH;
             theirs = least(theirs, peer.ask(&format!("autoencoders {batch} {WIDTH} {latents} {LAYERS} {updates}")));

@@ -15,7 +15,7 @@ use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, Recurre
 pub const FAMILY: Family = Family {
     name: "elman",
     part: "elman",
-    about: "a plain recurrent network with tanh, the worked example of a new family",
+    description: "a plain recurrent network with tanh, the worked example of a new family",
     options: &[],
     head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Elman::declare(architecture, scope)?)),

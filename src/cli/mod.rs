@@ -56,9 +56,9 @@ impl Cli {
             // A usage line repeats what was typed, and no option that the environment sets.
             let without_variables = |command: clap::Command| command.mut_args(|arg| arg.env(None::<&str>));
             let command = without_variables(Cli::command()).mut_subcommands(without_variables);
-            let typed = command.try_get_matches().err().filter(clap::Error::use_stderr);
-            let is_from_environment = typed.is_none();
-            let mut error = typed.unwrap_or(error);
+            let arguments_error = command.try_get_matches().err().filter(clap::Error::use_stderr);
+            let is_from_environment = arguments_error.is_none();
+            let mut error = arguments_error.unwrap_or(error);
             if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
                 names.retain(|name| name != "exec");
                 error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(names));

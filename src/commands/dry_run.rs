@@ -98,8 +98,8 @@ fn known_amounts(cells: &[&Cell]) -> Vec<String> {
 fn given_values(cell: &Cell) -> Option<String> {
     let stage = cell.stage().filter(|_| cell.inputs.is_empty())?;
     let shown = stage.parameters().into_iter().filter(|spec| is_number_or_word(&spec.kind));
-    let given = shown.filter(|spec| cell.explicit.contains_key(spec.name));
-    let texts = given.filter_map(|spec| match cell.values.get(spec.name)? {
+    let explicit = shown.filter(|spec| cell.explicit.contains_key(spec.name));
+    let texts = explicit.filter_map(|spec| match cell.values.get(spec.name)? {
         Value::Null => None,
         value => Some((spec.name, value.to_string())),
     });

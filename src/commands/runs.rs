@@ -53,10 +53,10 @@ struct Row {
 /// # Errors
 /// A lock file or the store cannot be read; or nothing has the name of a run or stage.
 pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Error> {
-    let mut typed = PipelineArguments { file: arguments.file, sets: Vec::new() };
-    typed.take_from(&mut arguments.stages)?;
-    let store = open_store(store, typed.file.as_deref())?;
-    let file = pipeline_file(typed.file.as_deref())?;
+    let mut pipeline_arguments = PipelineArguments { file: arguments.file, sets: Vec::new() };
+    pipeline_arguments.take_from(&mut arguments.stages)?;
+    let store = open_store(store, pipeline_arguments.file.as_deref())?;
+    let file = pipeline_file(pipeline_arguments.file.as_deref())?;
     for name in &arguments.delete {
         delete(&file, name, &store)?;
     }

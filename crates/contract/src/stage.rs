@@ -32,15 +32,15 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
-    /// Checks the set of inputs that are given, where their counts alone cannot: of two optional ones a stage may need one,
+    /// Checks which inputs are connected, where their counts alone cannot: of two optional ones a stage may need one,
     /// for instance. Returns a phrase that fits after the stage's name.
-    fn check_inputs(&self, _given: &[&str]) -> Option<String> {
+    fn check_inputs(&self, _inputs: &[&str]) -> Option<String> {
         None
     }
 
     /// Checks the set of inputs of one cell, which may depend on its parameters. They have passed
     /// [`Stage::check`].
-    fn check_inputs_for(&self, _values: &Values, _given: &[&str]) -> Option<String> {
+    fn check_inputs_for(&self, _values: &Values, _inputs: &[&str]) -> Option<String> {
         None
     }
 

@@ -177,14 +177,14 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 }
 
 /// All parameters of `stage`, normalised, with its defaults where `given` has none.
-fn complete(stage: &dyn Stage, mut given: Values) -> Result<Values, Failure> {
+fn complete(stage: &dyn Stage, mut parameters: Values) -> Result<Values, Failure> {
     let specs = stage.parameters();
-    if let Some(name) = given.keys().find(|name| specs.iter().all(|spec| spec.name != name.as_str())) {
+    if let Some(name) = parameters.keys().find(|name| specs.iter().all(|spec| spec.name != name.as_str())) {
         return Err(Failure::input(format!("unknown parameter `{name}`")));
     }
     let mut values = Values::new();
     for spec in specs {
-        let value = given.remove(spec.name).or(spec.default);
+        let value = parameters.remove(spec.name).or(spec.default);
         let value = value.ok_or_else(|| Failure::input(format!("parameter `{}` is missing", spec.name)))?;
         let value = spec
             .kind

@@ -21,7 +21,7 @@ mod tokenized_game;
 
 pub use batches::Batch;
 pub use collect::{Collection, WantedGame, collect};
-pub use model::{Model, is_given_twice};
+pub use model::{Model, has_duplicates};
 pub use model_task::{ModelTask, WeightsSource};
 pub use rows::{Rows, RowsWriter, scratch};
 pub use tokenized_game::{TokenizedGame, dropped, overlapping_game};

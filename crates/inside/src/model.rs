@@ -174,7 +174,7 @@ impl Model {
 }
 
 /// True if one of these layers is given twice: a fault that shows before there is a model.
-pub fn is_given_twice(layers: &[u64]) -> bool {
+pub fn has_duplicates(layers: &[u64]) -> bool {
     (1..layers.len()).any(|at| layers[..at].contains(&layers[at]))
 }
 

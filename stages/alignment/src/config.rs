@@ -1,7 +1,7 @@
 //! Parameters of `alignment`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_inside::{WeightsSource, is_given_twice};
+use cwm_inside::{WeightsSource, has_duplicates};
 use cwm_models::{Precision, families};
 
 parameters! {
@@ -55,7 +55,7 @@ impl Config {
         if let Some(Err(error)) = self.family.as_deref().map(families::find) {
             faults.push(ParameterError::new("family", format!("is unknown: {error}")));
         }
-        if is_given_twice(&self.layers) {
+        if has_duplicates(&self.layers) {
             faults.push(ParameterError::new("layers", "has a layer twice".to_owned()));
         }
         faults

@@ -40,8 +40,8 @@ impl Stage for Analyse {
         vec![Input::optional("games", Format::GAMES, "The games, whose positions are evaluated; none with `place`.")]
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        match (Config::read(values).ok()?.place, given.contains(&"games")) {
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        match (Config::read(values).ok()?.place, inputs.contains(&"games")) {
             (None, false) => Some("needs an input `games`, or the parameter `place`".to_owned()),
             (Some(_), true) => Some("has an input `games`, which it does not read with `place`".to_owned()),
             _ => None,

@@ -171,8 +171,8 @@ impl Config {
     }
 
     /// Checks the inputs that the player needs.
-    pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        match (&*self.player, given.contains(&"predictions"), given.contains(&"known")) {
+    pub fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        match (&*self.player, inputs.contains(&"predictions"), inputs.contains(&"known")) {
             ("world_model", false, _) => Some("needs the input `predictions` for `player: world_model`".to_owned()),
             (player, true, _) if player != "world_model" => {
                 Some(format!("has the input `predictions`, which `player: {player}` does not read"))

@@ -65,8 +65,8 @@ impl Stage for Answer {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        Config::read(values).ok()?.check_inputs(given)
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        Config::read(values).ok()?.check_inputs(inputs)
     }
 
     fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {

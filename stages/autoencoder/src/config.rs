@@ -1,7 +1,7 @@
 //! Parameters of `autoencoder`.
 
 use cwm_contract::{ParameterError, Type, parameters};
-use cwm_inside::is_given_twice;
+use cwm_inside::has_duplicates;
 use cwm_models::{Precision, families};
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::schedule::{Schedule, Shape};
@@ -74,7 +74,7 @@ impl Config {
                 faults.push(ParameterError::new(name, format!("must be {wanted}")));
             }
         };
-        check("layers", !is_given_twice(&self.layers), "different layers");
+        check("layers", !has_duplicates(&self.layers), "different layers");
         check("lr", self.lr > 0.0 && self.lr.is_finite(), "a number above 0");
         check("sparsity", self.sparsity >= 0.0 && self.sparsity.is_finite(), "a number of at least 0");
         for (name, beta) in [("beta1", self.beta1), ("beta2", self.beta2)] {

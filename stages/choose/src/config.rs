@@ -40,12 +40,12 @@ impl Config {
             ("batch_tokens", self.batch_tokens != BATCH_TOKENS),
             ("precision", self.precision() != Precision::default()),
         ];
-        let given = |list: &[(&'static str, bool)]| list.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+        let set = |list: &[(&'static str, bool)]| list.iter().find(|(_, set)| *set).map(|(name, _)| *name);
         if !is_foreign {
-            let parameter = given(&of_choices)?;
+            let parameter = set(&of_choices)?;
             return Some(format!("has a checkpoint, and `{parameter}` belongs to `choices`: a checkpoint has its own"));
         }
-        if let Some(parameter) = given(&of_checkpoint) {
+        if let Some(parameter) = set(&of_checkpoint) {
             return Some(format!("has `choices`, and `{parameter}` belongs to a checkpoint: no model is computed"));
         }
         let is_nameless = self.name.as_deref().is_none_or(|name| name.trim().is_empty());

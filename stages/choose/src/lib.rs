@@ -56,16 +56,16 @@ impl Stage for Choose {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        match ["checkpoint", "choices"].map(|name| given.contains(&name)) {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        match ["checkpoint", "choices"].map(|name| inputs.contains(&name)) {
             [false, false] => Some("has no model: it needs an input `checkpoint`, or `choices`".into()),
             [true, true] => Some("has two models: it takes an input `checkpoint` or `choices`, not both".into()),
             _ => None,
         }
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        Config::read(values).ok()?.problem_with(given.contains(&"choices"))
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        Config::read(values).ok()?.problem_with(inputs.contains(&"choices"))
     }
 
     fn outputs(&self) -> Vec<Output> {

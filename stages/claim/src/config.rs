@@ -54,11 +54,11 @@ impl Config {
     }
 
     /// Checks that the inputs are given that the claims are about, and no other.
-    pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
+    pub fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
         let claims = self.claims().ok()?;
         let numbers =
             [("choices", claims.choices.len()), ("findings", claims.findings.len()), ("grades", claims.grades.len())];
-        numbers.into_iter().find_map(|(input, claims)| match (claims, given.contains(&input)) {
+        numbers.into_iter().find_map(|(input, claims)| match (claims, inputs.contains(&input)) {
             (0, true) => Some(format!("has the input `{input}`, and no claim is about it")),
             (1.., false) => Some(format!("needs the input `{input}`, which a claim is about")),
             _ => None,

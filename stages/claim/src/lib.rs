@@ -46,8 +46,8 @@ impl Stage for Claim {
         ]
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        Config::read(values).ok()?.check_inputs(given)
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        Config::read(values).ok()?.check_inputs(inputs)
     }
 
     fn outputs(&self) -> Vec<Output> {

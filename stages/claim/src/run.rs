@@ -92,12 +92,12 @@ fn arm<'a, 'b>(
     match named[..] {
         [one] => Ok(one),
         [] => {
-            let given: Vec<&str> = arms.iter().map(|(arm, _)| arm.name.as_str()).collect();
-            Err(Failure::input(format!("there are no choices of the arm `{name}`, only of {}", given.join(", "))))
+            let names: Vec<&str> = arms.iter().map(|(arm, _)| arm.name.as_str()).collect();
+            Err(Failure::input(format!("there are no choices of the arm `{name}`, only of {}", names.join(", "))))
         }
         _ => {
-            let given: Vec<String> = named.iter().map(|(arm, _)| arm.full_name()).collect();
-            Err(Failure::input(format!("several arms are called `{name}`: {}", given.join("; ")))
+            let names: Vec<String> = named.iter().map(|(arm, _)| arm.full_name()).collect();
+            Err(Failure::input(format!("several arms are called `{name}`: {}", names.join("; ")))
                 .hint("give `claim` the choices of one of them"))
         }
     }

@@ -51,19 +51,19 @@ impl Stage for Comments {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        match ["pgn", "games"].map(|name| given.contains(&name)) {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        match ["pgn", "games"].map(|name| inputs.contains(&name)) {
             [false, false] => Some("has no games: it needs an input `pgn`, or `games`".into()),
             [true, true] => Some("has two sources: it takes an input `pgn` or `games`, not both".into()),
-            [false, true] if given.contains(&"answers") => {
+            [false, true] if inputs.contains(&"answers") => {
                 Some("takes an input `answers` only with `pgn`: what rules write needs no cleaning".into())
             }
             _ => None,
         }
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        Config::read(values).ok()?.problem_with(given.contains(&"answers"))
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        Config::read(values).ok()?.problem_with(inputs.contains(&"answers"))
     }
 
     fn outputs(&self) -> Vec<Output> {

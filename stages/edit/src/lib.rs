@@ -64,8 +64,8 @@ impl Stage for EditStage {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        let config = Config::read(values).ok().filter(|_| !given.contains(&"probes"))?;
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        let config = Config::read(values).ok().filter(|_| !inputs.contains(&"probes"))?;
         let has_probes_alone = config.interventions.iter().all(|name| name == "probe");
         let reader = if has_probes_alone { "`interventions: [probe]`" } else { "`cases`" };
         let is_needed = has_probes_alone || !config.cases.is_empty();

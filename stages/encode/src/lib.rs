@@ -55,15 +55,15 @@ impl Stage for Encode {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        given.is_empty().then(|| {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        inputs.is_empty().then(|| {
             "has nothing to encode: it needs an input `evaluations`, `games` or both, or `examples`".to_owned()
         })
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
         let form = forms::find(&Config::read(values).ok()?.form).ok()?;
-        form.missing_input(|name| given.contains(&name))
+        form.missing_input(|name| inputs.contains(&name))
     }
 
     fn outputs(&self) -> Vec<Output> {

@@ -76,20 +76,20 @@ impl Config {
 
     /// The first parameter that only predictions have a use for, if one is given.
     pub fn predictions_only_parameter(&self) -> Option<&'static str> {
-        let given =
+        let set =
             [("name", self.name.is_some()), ("size", self.size.is_some()), ("parameters", self.parameters.is_some())];
-        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+        set.iter().find(|(_, set)| *set).map(|(name, _)| *name)
     }
 
     /// The first parameter that only a checkpoint has a use for, if one is given as something else than its default.
     pub fn checkpoint_only_parameter(&self) -> Option<&'static str> {
-        let given = [
+        let set = [
             ("family", self.family.is_some()),
             ("options", !self.options.is_empty()),
             ("batch_tokens", self.batch_tokens != BATCH_TOKENS),
             ("precision", self.precision() != Precision::default()),
             ("keep_predictions", self.keep_predictions),
         ];
-        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+        set.iter().find(|(_, set)| *set).map(|(name, _)| *name)
     }
 }

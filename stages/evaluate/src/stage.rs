@@ -42,8 +42,8 @@ impl Stage for Evaluate {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        match ["checkpoint", "predictions"].map(|name| given.contains(&name)) {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        match ["checkpoint", "predictions"].map(|name| inputs.contains(&name)) {
             [false, false] => Some("has no model: it needs an input `checkpoint`, or `predictions`".into()),
             [true, true] => Some("has two models: it takes an input `checkpoint` or `predictions`, not both".into()),
             _ => None,

@@ -52,14 +52,14 @@ impl Stage for Examples {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        let is_one = given.contains(&"evaluations") != given.contains(&"games");
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        let is_one = inputs.contains(&"evaluations") != inputs.contains(&"games");
         (!is_one).then(|| "needs one input: `evaluations` or `games`".into())
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
-        (config.needs_evaluations() && given.contains(&"games"))
+        (config.needs_evaluations() && inputs.contains(&"games"))
             .then(|| format!("builds `{}` of values of moves: it needs an input `evaluations`", config.builder))
     }
 

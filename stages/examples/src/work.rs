@@ -119,8 +119,8 @@ impl<'a> Workers<'a> {
 
     /// A searcher that is idle, or a new one.
     fn searcher(&self) -> Result<Searcher, Failure> {
-        let idle = lock(&self.searchers).pop();
-        idle.map_or_else(|| Searcher::start(self.context, self.config, lines_at_first(self.config)), Ok)
+        let searcher = lock(&self.searchers).pop();
+        searcher.map_or_else(|| Searcher::start(self.context, self.config, lines_at_first(self.config)), Ok)
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> Games<'a> {
             return Err(Failure::input(message));
         }
         let number =
-            |given: Option<u64>| given.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
+            |limit: Option<u64>| limit.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
         let (longest, most) = (number(config.max_game_tokens), number(config.max_tokens));
         let readable = model.longest().unwrap_or(usize::MAX);
         if config.max_tokens.is_some() && most > readable {

@@ -2,7 +2,7 @@
 
 use cwm_contract::{ParameterError, Type, parameters};
 use cwm_inside::linear_probe::Target;
-use cwm_inside::{WeightsSource, is_given_twice};
+use cwm_inside::{WeightsSource, has_duplicates};
 use cwm_models::{Precision, families};
 use cwm_training::optimiser::AdamWOptions;
 use cwm_training::schedule::{Schedule, Shape};
@@ -87,7 +87,7 @@ impl Config {
         if let Some(Err(error)) = self.family.as_deref().map(families::find) {
             fault("family", format!("is unknown: {error}"));
         }
-        if is_given_twice(&self.layers) {
+        if has_duplicates(&self.layers) {
             fault("layers", "has a layer twice".to_owned());
         }
         if self.composition && (self.target() != Target::Both || !self.is_trained()) {

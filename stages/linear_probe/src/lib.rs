@@ -53,8 +53,8 @@ impl Stage for LinearProbe {
         ]
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
-        let config = Config::read(values).ok().filter(|_| given.contains(&"autoencoder"))?;
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
+        let config = Config::read(values).ok().filter(|_| inputs.contains(&"autoencoder"))?;
         // Autoencoders are of the stream before the final norm.
         let of_stream = [("composition", config.composition), ("normed", config.normed)];
         let (name, _) = of_stream.into_iter().find(|(_, is_set)| *is_set)?;

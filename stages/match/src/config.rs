@@ -95,10 +95,10 @@ impl Config {
     }
 
     /// Checks that the models that play are the inputs that are given.
-    pub fn check_inputs(&self, given: &[&str]) -> Option<String> {
+    pub fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
         for (input, kind) in [("model", Kind::Model), ("other", Kind::Other)] {
             let player = self.find(|player| *player == kind);
-            match (player, given.contains(&input)) {
+            match (player, inputs.contains(&input)) {
                 (Some((name, _)), false) => {
                     return Some(format!("needs the input `{input}`, since it has `{name}: {input}`"));
                 }
@@ -111,7 +111,7 @@ impl Config {
                 _ => {}
             }
         }
-        self.repeated_games(given.contains(&"openings"))
+        self.repeated_games(inputs.contains(&"openings"))
     }
 
     /// Returns the fault of a match that would repeat its games, as a phrase: engines that draw nothing by chance play

@@ -71,15 +71,14 @@ pub fn validate(values: &Values) -> Vec<ParameterError> {
     };
     let (uniform, engine) = (["uniform"], ["engine"]);
     let limited: Vec<&str> = engine.into_iter().chain(Preference::ALL.map(Preference::name)).collect();
-    let given: [(&str, &[&str], bool); 4] = [
+    let set: [(&str, &[&str], bool); 4] = [
         ("generator", &uniform, config.generator.is_some()),
         ("depth", &engine, config.depth.is_some()),
         ("temperature", &engine, config.temperature.is_some()),
         ("max_plies", &limited, config.max_plies.is_some()),
     ];
-    given
-        .into_iter()
-        .filter(|(_, policies, given)| *given && !policies.contains(&config.policy.as_str()))
+    set.into_iter()
+        .filter(|(_, policies, set)| *set && !policies.contains(&config.policy.as_str()))
         .map(|(name, policies, _)| {
             let (policies, policy) = (policies.join(", "), &config.policy);
             ParameterError::new(

@@ -84,24 +84,24 @@ impl Stage for Questions {
         ]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        if given.contains(&"embeddings") && !given.contains(&"comments") {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        if inputs.contains(&"embeddings") && !inputs.contains(&"comments") {
             return Some("has embeddings of no comments: it needs an input `comments`".into());
         }
-        if given.contains(&"apart") && !given.contains(&"evaluations") {
+        if inputs.contains(&"apart") && !inputs.contains(&"evaluations") {
             return Some("drops boards of no source: `apart` needs an input `evaluations`".into());
         }
-        if given.contains(&"answers") != given.contains(&"items") {
+        if inputs.contains(&"answers") != inputs.contains(&"items") {
             return Some("has one of the inputs `items` and `answers`: judges need both".into());
         }
-        let has_source = SOURCES.iter().any(|source| given.contains(source));
+        let has_source = SOURCES.iter().any(|source| inputs.contains(source));
         (!has_source).then(|| format!("has no source: it needs an input {}", SOURCES.join(", or ")))
     }
 
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
         let config = Config::read(values).ok()?;
         let wanted = config.wanted().ok()?;
-        match (JudgeTask::ALL.into_iter().find(|task| wanted.has(*task)), given.contains(&"answers")) {
+        match (JudgeTask::ALL.into_iter().find(|task| wanted.has(*task)), inputs.contains(&"answers")) {
             (Some(task), false) => {
                 return Some(format!("is to build {task}, and needs the inputs `items` and `answers` for it"));
             }
@@ -109,13 +109,13 @@ impl Stage for Questions {
             _ => {}
         }
         // Without them, all of Structural and Motifs would be missing in silence.
-        if config.positions == "games" && !given.contains(&"games") {
+        if config.positions == "games" && !inputs.contains(&"games") {
             return Some("has `positions: games`, and needs an input `games` for it".into());
         }
         let tasks = Task::all().map(|task| (task.name(), config.source(task)));
         let reasoned = ReasoningTask::ALL.map(|task| (task.name(), "evaluations"));
         let mut named = tasks.chain(reasoned).filter(|(task, _)| wanted.names(task));
-        let (missing, source) = named.find(|(_, source)| !given.contains(source))?;
+        let (missing, source) = named.find(|(_, source)| !inputs.contains(source))?;
         Some(format!("is to build {missing}, and needs an input `{source}` for it"))
     }
 

@@ -19,15 +19,15 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let wanted = config.wanted().map_err(failure)?;
     let wording = wording(context, &config)?;
-    let given = |input| context.optional_input(input).is_some();
+    let has = |input| context.optional_input(input).is_some();
     // Without embeddings, words decide which comments are near.
     let lexical = Task::Semantic(Distractors::Lexical);
-    let is_given = |task| wanted.has(task) && given(config.source(task)) && !(task == lexical && given("embeddings"));
-    if let Some(task) = Task::all().find(|&task| is_given(task) && !wording.has(task)) {
+    let has_source = |task| wanted.has(task) && has(config.source(task)) && !(task == lexical && has("embeddings"));
+    if let Some(task) = Task::all().find(|&task| has_source(task) && !wording.has(task)) {
         return Err(Failure::input(format!("the wording has no item of the task {task}"))
             .hint("give the wording of all tasks that are built, or leave this one out with `tasks`"));
     }
-    let (mut items, mut sources) = build(context, &config, &is_given)?;
+    let (mut items, mut sources) = build(context, &config, &has_source)?;
     items.sort_by_key(|item| item.task().map(Task::category));
     for item in &mut items {
         wording.set_question(item)?;
@@ -45,14 +45,14 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         sources.insert("answers", counts);
     }
     let found = |name: &str| items.iter().filter(|item| item.task_type == name).count();
-    let tasks = Task::all().filter(|&task| is_given(task)).map(|task| TaskItems {
+    let tasks = Task::all().filter(|&task| has_source(task)).map(|task| TaskItems {
         name: task.name(),
         found: found(task.name()),
         most: config.items_of(task),
         is_named: wanted.names(task),
         source: config.source(task),
     });
-    let reasoned = reasoned.into_iter().filter(|_| given("evaluations")).map(|task| TaskItems {
+    let reasoned = reasoned.into_iter().filter(|_| has("evaluations")).map(|task| TaskItems {
         name: task.name(),
         found: found(task.name()),
         most: config.per_task as usize,
@@ -82,12 +82,12 @@ pub fn failure(fault: ParameterError) -> Failure {
 
 /// Returns the wording of the tasks: that of the input `wording`, else our own.
 fn wording(context: &Context, config: &Config) -> Result<Wording, Failure> {
-    let given = context.group("wording");
-    if given.is_empty() {
+    let wordings = context.group("wording");
+    if wordings.is_empty() {
         return Ok(Wording::own(config.keys()));
     }
     let mut items = Vec::new();
-    for input in given {
+    for input in wordings {
         let text = Text::open(&input.path)?;
         items.extend(read_items(text.reader, &input.path.display().to_string(), UnknownTasks::Fail)?);
     }
@@ -98,10 +98,10 @@ fn wording(context: &Context, config: &Config) -> Result<Wording, Failure> {
 fn build(
     context: &Context,
     config: &Config,
-    is_given: &dyn Fn(Task) -> bool,
+    has_source: &dyn Fn(Task) -> bool,
 ) -> Result<(Vec<Item>, BTreeMap<&'static str, SourceCounts>), Failure> {
     let (order, seed, keys) = (config.order(), config.seed, config.keys());
-    let wanted = |task| if is_given(task) { config.items_of(task) } else { 0 };
+    let wanted = |task| if has_source(task) { config.items_of(task) } else { 0 };
     let positions = |source| (config.positions == source).then(|| Positions::new(order, seed, keys, wanted));
     let is_semantic = |task: Task| task.category() == Category::Semantic && wanted(task) > 0;
     let (mut items, mut sources) = (Vec::new(), BTreeMap::new());
@@ -119,7 +119,7 @@ fn build(
     }
     if let Some(path) = context.optional_input("evaluations") {
         let judgement = PositionJudgement::new(order, seed, keys, wanted);
-        let bands: Vec<Band> = Band::ALL.into_iter().filter(|&band| is_given(Task::Judgement(band))).collect();
+        let bands: Vec<Band> = Band::ALL.into_iter().filter(|&band| has_source(Task::Judgement(band))).collect();
         if !bands.is_empty() {
             add("evaluations", evaluations::read(context, path, judgement, config.first, &bands)?);
         }

@@ -22,8 +22,8 @@ impl Stage for Report {
         inputs()
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        PAPERS.iter().find_map(|paper| paper.check_inputs(given))
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        PAPERS.iter().find_map(|paper| paper.check_inputs(inputs))
     }
 
     fn outputs(&self) -> Vec<Output> {

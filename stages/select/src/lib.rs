@@ -62,8 +62,8 @@ impl Stage for Select {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
-        (given.len() > 1).then(|| "takes `summaries` or `checkpoints`, not both".to_owned())
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
+        (inputs.len() > 1).then(|| "takes `summaries` or `checkpoints`, not both".to_owned())
     }
 
     fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {

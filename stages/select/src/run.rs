@@ -22,11 +22,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let checkpoints = context.group("checkpoints");
     let mut candidates = Vec::new();
-    for given in context.group("summaries") {
-        candidates.push(Candidate::read(&given.label, &given.path, &config.parameters)?);
+    for input in context.group("summaries") {
+        candidates.push(Candidate::read(&input.label, &input.path, &config.parameters)?);
     }
-    for given in checkpoints {
-        candidates.push(Candidate::read(&given.label, &given.path.join(DESCRIPTION), &config.parameters)?);
+    for input in checkpoints {
+        candidates.push(Candidate::read(&input.label, &input.path.join(DESCRIPTION), &config.parameters)?);
     }
     let (family, size) = family_and_size(&config, &candidates)?;
     let trained = config.parent.as_ref().unwrap_or(&family);
@@ -44,8 +44,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let chosen = choose(&cell_name, &ranking, by_hand.as_ref())?;
     log_ranking(context, &ranking, &chosen);
     let winner = &ranking.ranked[chosen.0];
-    if let Some(given) = checkpoints.iter().find(|given| given.label == winner.label) {
-        context.pass_through("checkpoint", &given.path);
+    if let Some(input) = checkpoints.iter().find(|input| input.label == winner.label) {
+        context.pass_through("checkpoint", &input.path);
     }
     write_candidates(context.output("candidates")?, &ranking, Some(&chosen))?;
     write_choice(context.output("choice")?, &family, &size, &winner.parameters)

@@ -65,11 +65,11 @@ impl Config {
 
     /// Returns the parameters that have no effect given the others, or do not change the outputs.
     pub fn unused_parameters(&self) -> Vec<&'static str> {
-        let mut idle = self.hyper.unused_parameters();
+        let mut unused = self.hyper.unused_parameters();
         if self.order != "authors" {
-            idle.extend(["shard_games", "workers"]);
+            unused.extend(["shard_games", "workers"]);
         }
-        idle
+        unused
     }
 
     /// Order of games.

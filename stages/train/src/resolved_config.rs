@@ -83,8 +83,8 @@ impl ResolvedConfig {
     /// # Errors
     /// A dataset cannot be read, or the stage was cancelled.
     pub fn recipe(&self, context: &Context, total_steps: u64) -> Result<Recipe, Failure> {
-        let idle = self.config.unused_parameters();
-        let counts = |name: &str| !MAY_DIFFER.contains(&name) && !idle.contains(&name);
+        let unused = self.config.unused_parameters();
+        let counts = |name: &str| !MAY_DIFFER.contains(&name) && !unused.contains(&name);
         let parameters = self.values.iter().filter(|(name, _)| counts(name));
         let falls = self.config.hyper.schedule != "constant";
         let validation = context.optional_input("validation");

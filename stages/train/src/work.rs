@@ -37,16 +37,16 @@ mod tests {
 
     use super::*;
 
-    fn work_of(given: &[(&str, Value)], train: Option<u64>) -> Option<Work> {
+    fn work_of(parameters: &[(&str, Value)], train: Option<u64>) -> Option<Work> {
         let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
         let mut values: Values = defaults.collect();
-        values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        values.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         work(&values, &BTreeMap::from([("train".to_owned(), train)]))
     }
 
     #[test]
     fn work_grows_with_games_epochs_and_parameters() {
-        let units = |given: &[(&str, Value)]| work_of(given, Some(188_000)).unwrap().units;
+        let units = |parameters: &[(&str, Value)]| work_of(parameters, Some(188_000)).unwrap().units;
         let once = units(&[]);
         assert_eq!(units(&[("epochs", Value::Int(3))]), 3.0 * once);
         assert_eq!(units(&[("games", Value::Int(500))]), once / 2.0);
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn memory_and_what_is_written_grow_with_the_model_and_not_with_the_games() {
-        let of = |given: &[(&str, Value)]| work_of(given, Some(188_000)).unwrap();
+        let of = |parameters: &[(&str, Value)]| work_of(parameters, Some(188_000)).unwrap();
         let (once, often) = (of(&[]), of(&[("epochs", Value::Int(200))]));
         assert_eq!((often.memory, often.bytes["checkpoint"]), (once.memory, once.bytes["checkpoint"]));
         assert!(often.bytes["curves"] > 100.0 * once.bytes["curves"]);
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn the_best_weights_are_one_array_more_in_memory_and_in_the_state() {
         let of = |checkpoint: &str, keep_state: bool| {
-            let given = [("checkpoint", Value::Text(checkpoint.into())), ("keep_state", Value::Bool(keep_state))];
-            work_of(&given, Some(188_000)).unwrap()
+            let parameters = [("checkpoint", Value::Text(checkpoint.into())), ("keep_state", Value::Bool(keep_state))];
+            work_of(&parameters, Some(188_000)).unwrap()
         };
         let (last, best) = (of("last", true), of("best", true));
         let weights = last.bytes["checkpoint"] - 1e3;

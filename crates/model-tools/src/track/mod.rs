@@ -77,18 +77,18 @@ fn track(
 
 /// A checkpoint describes itself. Hints to another model would be ignored silently.
 fn refuse_hints(path: &Path, hints: &ModelHints) -> Result<(), Failure> {
-    let given = [
+    let options = [
         ("--family", hints.family.is_some()),
         ("--size", hints.size.is_some()),
         ("--option", !hints.options.is_empty()),
         ("--key", hints.key.is_some()),
         ("--round", hints.round),
     ];
-    let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect();
-    if given.is_empty() {
+    let set: Vec<&str> = options.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
+    if set.is_empty() {
         return Ok(());
     }
-    let what = format!("{} is a checkpoint, to which {} cannot be applied", path.display(), given.join(", "));
+    let what = format!("{} is a checkpoint, to which {} cannot be applied", path.display(), set.join(", "));
     Err(Failure::input(what)
         .hint("leave it out: a checkpoint has its own description, which files of other programs may lack"))
 }

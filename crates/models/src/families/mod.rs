@@ -26,7 +26,7 @@ pub struct Family {
     /// The file or folder beside this one that holds it: the part of the code that its results rest on.
     pub part: &'static str,
     /// The family in one sentence.
-    pub about: &'static str,
+    pub description: &'static str,
     /// Its own options.
     pub options: &'static [OptionSpec],
     /// The initial distribution of the head of its models.

@@ -82,8 +82,8 @@ pub enum Height {
 pub struct Panel {
     /// The subject; may be empty.
     pub title: String,
-    /// The style of the series that the panel is about: its marker stands before the title.
-    pub about: Option<Style>,
+    /// The style of the marker before the title, of a panel about one series.
+    pub marker: Option<Style>,
     /// A note for the reader, such as what is left out; stands in the upper right corner.
     pub note: String,
     /// The horizontal axis.

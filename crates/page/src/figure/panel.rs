@@ -93,7 +93,7 @@ pub(super) fn draw(canvas: &mut VectorCanvas, panel: &Panel, place: &Place) {
         }
     }
     let (mut title_left, baseline) = (left, top - 90);
-    if let (Some(style), false) = (panel.about, panel.title.is_empty()) {
+    if let (Some(style), false) = (panel.marker, panel.title.is_empty()) {
         canvas.marker((left + RADIUS, baseline - place.title as i32 / 3), style, false, "");
         title_left += 3 * RADIUS;
     }

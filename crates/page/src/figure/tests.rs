@@ -8,7 +8,7 @@ fn panel(series: Vec<Series>) -> Panel {
     let y = Axis::linear("y", series.iter().flat_map(|series| &series.points).map(|point| point.y));
     Panel {
         title: "p<s>".into(),
-        about: None,
+        marker: None,
         note: "<u>".into(),
         x: Axis::up_to("x", end),
         y,

@@ -211,7 +211,7 @@ impl<'a> Planner<'a> {
 
     /// Returns the outputs of a stage, without those whose optional input is missing. None if a problem hides them.
     fn outputs(&self, stage: &StageSpec, kind: &Kind, bound: &[Option<Vec<BoundInput>>]) -> Option<Vec<OutputPlan>> {
-        let given = |bound: &'_ Option<Vec<BoundInput>>| -> Option<BTreeSet<String>> {
+        let input_names = |bound: &'_ Option<Vec<BoundInput>>| -> Option<BTreeSet<String>> {
             match bound {
                 Some(bound) => Some(bound.iter().map(|bound| bound.input.name.clone()).collect()),
                 None => stage.from.iter().map(|input| Some(input.name.as_ref()?.text.clone())).collect(),
@@ -219,9 +219,9 @@ impl<'a> Planner<'a> {
         };
         let mut inputs = BTreeSet::new();
         if kind.stage.is_some() {
-            inputs = given(bound.first()?)?;
+            inputs = input_names(bound.first()?)?;
             for other in bound {
-                if given(other)? != inputs {
+                if input_names(other)? != inputs {
                     let message = format!("the cells of `{}` are not all given the same inputs", stage.name.text);
                     self.problems
                         .push(Diagnostic::at(stage.name.place, message).hint("name the inputs: `from: { input: … }`"));

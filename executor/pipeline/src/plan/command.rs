@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cwm_contract::{Format, Shape, Value, Values};
 
 use super::{CommandPlan, OutputPlan};
-use crate::spec::{StageSpec, check_name, is_given, is_variable};
+use crate::spec::{StageSpec, check_name, is_set_by_cwm, is_variable};
 use cwm_core::{Content, Diagnostic, Node, Problems, SpannedStr, escape_controls, is_name};
 
 /// The parameter that holds the command.
@@ -107,7 +107,7 @@ pub fn command(
     let words = problems.ok(shell(find(SHELL)));
     let mut environment = BTreeMap::new();
     for (key, node) in with.iter().filter(|(key, _)| ![RUN, SHELL].contains(&&key.text[..])) {
-        let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
+        let taken = is_set_by_cwm(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
         if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
             problems.push(
                 Diagnostic::at(key.place, format!("variable `{}` has two values", escape_controls(&key.text)))

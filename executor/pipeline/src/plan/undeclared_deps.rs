@@ -58,7 +58,7 @@ impl Plan {
 /// The words that name files in `folder` which are not `given`, each with the text before it and its path from there.
 fn find_undeclared<'c>(
     command: &'c CommandPlan,
-    given: &BTreeMap<PathBuf, FileReference>,
+    declared: &BTreeMap<PathBuf, FileReference>,
     folder: &Path,
 ) -> Vec<(&'c str, &'c str, String)> {
     let words = || words(&command.run);
@@ -67,7 +67,7 @@ fn find_undeclared<'c>(
     for (before, word) in words().filter(|(_, word)| !written.contains(word)) {
         let Some(name) = name_below(word, folder) else { continue };
         let path = folder.join(&name);
-        let is_new = !given.contains_key(&path) && !found.iter().any(|(.., other)| *other == name);
+        let is_new = !declared.contains_key(&path) && !found.iter().any(|(.., other)| *other == name);
         // At last, since it reads a line, which may be long.
         if is_new && path.is_file() && !is_idle(before) {
             found.push((before, word, name));

@@ -113,7 +113,7 @@ fn env(node: &Node, problems: &Problems) -> Vec<SpannedStr> {
         let good = is_variable(&word.text);
         if !good {
             problems.push(Diagnostic::at(word.place, format!("`{shown}` cannot name a variable")));
-        } else if is_given(&word.text) {
+        } else if is_set_by_cwm(&word.text) {
             problems.push(
                 Diagnostic::at(word.place, format!("`{shown}` cannot be passed through: cwm sets it itself")).hint(
                     "`in`, `out`, `in_…`, `out_…`, `TMPDIR`, `CWM_CORES` and `CUDA_VISIBLE_DEVICES` are cwm's own",
@@ -126,7 +126,7 @@ fn env(node: &Node, problems: &Problems) -> Vec<SpannedStr> {
 }
 
 /// Returns true if cwm itself gives the variable of this name a value for each command.
-pub fn is_given(name: &str) -> bool {
+pub fn is_set_by_cwm(name: &str) -> bool {
     ["in", "out", "TMPDIR", "CWM_CORES", "CUDA_VISIBLE_DEVICES"].contains(&name)
         || name.starts_with("in_")
         || name.starts_with("out_")

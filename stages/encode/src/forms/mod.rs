@@ -74,8 +74,8 @@ impl Form {
     }
 
     /// A phrase after the stage's name that names the input that is missing, if one is.
-    pub fn missing_input(&self, is_given: impl Fn(&str) -> bool) -> Option<String> {
-        let missing = self.inputs.iter().find(|name| !is_given(name))?;
+    pub fn missing_input(&self, is_connected: impl Fn(&str) -> bool) -> Option<String> {
+        let missing = self.inputs.iter().find(|name| !is_connected(name))?;
         Some(format!("needs an input `{missing}`, which the form `{}` reads", self.name))
     }
 }

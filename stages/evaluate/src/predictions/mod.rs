@@ -104,13 +104,13 @@ fn empty_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<Wr
 /// stage.
 fn model(table: &Table, config: &Config) -> Result<Value, Failure> {
     let mut model: Map<String, Value> = table.model()?;
-    let given = [
+    let fields = [
         ("family", config.name.as_ref().map(|name| json!(name))),
         ("size", config.size.as_ref().map(|size| json!(size))),
         ("parameters", config.parameters.map(|parameters| json!(parameters))),
         ("test", config.test.as_ref().map(|test| json!(test))),
     ];
-    for (key, value) in given {
+    for (key, value) in fields {
         model.extend(value.map(|value| (key.to_owned(), value)));
     }
     Ok(Value::Object(model))

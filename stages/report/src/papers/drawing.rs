@@ -4,7 +4,7 @@ use cwm_page::{Axis, Grid, Height, Layer, Panel, PanelRow, Tile, number};
 
 /// A panel with nothing but its axes and layers.
 pub(crate) fn panel(title: &str, x: Axis, y: Axis, grid: Grid, layers: Vec<Layer>) -> Panel {
-    Panel { title: title.to_owned(), about: None, note: String::new(), x, y, grid, layers }
+    Panel { title: title.to_owned(), marker: None, note: String::new(), x, y, grid, layers }
 }
 
 /// A row of panels.

@@ -23,7 +23,7 @@ use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, Recurre
 pub const NEGATIVE: Family = Family {
     name: "gated_deltanet",
     part: "gated_deltanet",
-    about: "a gated delta rule whose transitions may have negative eigenvalues, and a SwiGLU MLP; no dropout",
+    description: "a gated delta rule whose transitions may have negative eigenvalues, and a SwiGLU MLP; no dropout",
     options: &[HEADS, KEY_WIDTH],
     head: HEAD,
     build: |architecture, scope| Ok(Box::new(GatedDeltaNet::declare(architecture, 2.0, scope)?)),
@@ -33,7 +33,7 @@ pub const NEGATIVE: Family = Family {
 pub const POSITIVE: Family = Family {
     name: "gated_deltanet_pos",
     part: "gated_deltanet",
-    about: "the same with positive eigenvalues alone",
+    description: "the same with positive eigenvalues alone",
     options: &[HEADS, KEY_WIDTH],
     head: HEAD,
     build: |architecture, scope| Ok(Box::new(GatedDeltaNet::declare(architecture, 1.0, scope)?)),

@@ -25,7 +25,7 @@ use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 pub const FAMILY: Family = Family {
     name: "gpt",
     part: "gpt",
-    about: "the GPT of nanoGPT and GPT-2, with learnt positions, LayerNorm and either mask",
+    description: "the GPT of nanoGPT and GPT-2, with learnt positions, LayerNorm and either mask",
     options: options::ALL,
     head: HeadInit { weight: |_| INIT, bias: None },
     build: |architecture, scope| Ok(Box::new(Gpt::declare(architecture, scope)?)),

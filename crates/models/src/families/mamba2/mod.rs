@@ -12,7 +12,7 @@ use mixer::Mamba2;
 pub const FAMILY: Family = Family {
     name: "mamba2",
     part: "mamba2",
-    about: "selective state spaces with one decay a head, behind a short convolution",
+    description: "selective state spaces with one decay a head, behind a short convolution",
     options: &[HEAD_WIDTH, STATE],
     head: mamba::HEAD,
     build: |architecture, scope| {

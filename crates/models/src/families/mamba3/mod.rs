@@ -19,7 +19,7 @@ use rotation::Pairing;
 pub const SISO: Family = Family {
     name: "mamba3",
     part: "mamba3",
-    about: "state spaces that turn and decay by the input, written to by the trapezoidal rule",
+    description: "state spaces that turn and decay by the input, written to by the trapezoidal rule",
     options: &[HEAD_WIDTH, STATE],
     head: mamba::HEAD,
     build: |architecture, scope| build(architecture, scope, None),
@@ -28,7 +28,7 @@ pub const SISO: Family = Family {
 pub const MIMO: Family = Family {
     name: "mamba3_mimo",
     part: "mamba3",
-    about: "Mamba-3 with several inputs and outputs a head",
+    description: "Mamba-3 with several inputs and outputs a head",
     options: &[HEAD_WIDTH, STATE, RANK],
     head: mamba::HEAD,
     build: |architecture, scope| build(architecture, scope, Some(architecture.count(&RANK).unwrap_or(4))),

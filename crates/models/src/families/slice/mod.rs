@@ -21,7 +21,7 @@ use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, Recurre
 pub const BLOCKS: Family = Family {
     name: "slice",
     part: "slice",
-    about: "a linear controlled differential equation with block-diagonal transitions, and a GELU MLP",
+    description: "a linear controlled differential equation with block-diagonal transitions, and a GELU MLP",
     options: &[BLOCK, SCAN],
     head: HeadInit::LINEAR,
     build: |architecture, scope| {
@@ -34,7 +34,7 @@ pub const BLOCKS: Family = Family {
 pub const DIAGONAL: Family = Family {
     name: "slice_diag",
     part: "slice",
-    about: "the same with diagonal transitions: each channel for itself",
+    description: "the same with diagonal transitions: each channel for itself",
     options: &[SCAN],
     head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Slice::declare(architecture, 1, scope)?)),

@@ -17,7 +17,7 @@ use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 pub const FAMILY: Family = Family {
     name: "transformer",
     part: "transformer",
-    about: "causal self-attention with rotary positions and a SwiGLU MLP",
+    description: "causal self-attention with rotary positions and a SwiGLU MLP",
     options: &[ROPE, HEADS],
     head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Transformer::declare(architecture, scope)?)),

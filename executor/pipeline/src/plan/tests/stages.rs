@@ -94,9 +94,9 @@ impl Stage for Fake {
             _ => Vec::new(),
         }
     }
-    fn check_inputs_for(&self, values: &Values, given: &[&str]) -> Option<String> {
+    fn check_inputs_for(&self, values: &Values, inputs: &[&str]) -> Option<String> {
         let is_validated = values.get("extra") == Some(&Value::Text("validated".to_owned()));
-        (is_validated && !given.contains(&"validation")).then(|| "needs an input `validation`".to_owned())
+        (is_validated && !inputs.contains(&"validation")).then(|| "needs an input `validation`".to_owned())
     }
     fn uses_devices(&self) -> bool {
         self.kind == "train"

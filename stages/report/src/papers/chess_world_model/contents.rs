@@ -42,11 +42,11 @@ impl Measurements {
 /// Every section, whether anything was measured for it or not.
 pub(crate) fn sections(
     results: &Results,
-    given: &Measurements,
+    measurements: &Measurements,
     paper: &PaperFacts,
     boards: Option<Widget>,
 ) -> Vec<Section> {
-    let Measurements { counts, curves, .. } = given;
+    let Measurements { counts, curves, .. } = measurements;
     // Without a model of ours the paper's would stand alone.
     let mut tested = match results.models.as_slice() {
         [] => Vec::new(),
@@ -55,7 +55,7 @@ pub(crate) fn sections(
             [test_results(results, paper)].into_iter().chain(ablations).map(Block::Table).collect()
         }
     };
-    tested.push(Block::Table(differences(&given.differences)));
+    tested.push(Block::Table(differences(&measurements.differences)));
     tested.extend([by_parameters(results, paper), ablation_pairs(results, paper)].map(Block::Figure));
     let mut along = Vec::new();
     let mut further = vec![Block::Figure(by_test(results)), Block::Table(shifts(results))];
@@ -69,10 +69,10 @@ pub(crate) fn sections(
         further.push(Block::Table(shift_bins(results, paper, accuracy)));
     }
     let chosen = [
-        first_stage(&given.candidates, paper),
-        winners(&given.candidates, paper),
-        second_stage(&given.candidates, paper),
-        candidates(&given.candidates),
+        first_stage(&measurements.candidates, paper),
+        winners(&measurements.candidates, paper),
+        second_stage(&measurements.candidates, paper),
+        candidates(&measurements.candidates),
     ];
     // Without a model of ours the paper's would stand alone here, too.
     let models = match results.models.as_slice() {
@@ -80,8 +80,8 @@ pub(crate) fn sections(
         _ => vec![parameter_counts(results, paper), final_settings(results, paper)],
     };
     let data = [splits(counts, results, paper), token_coverage(counts, paper), sets(counts), played(counts)];
-    let wrong = errors(&given.errors, results).into_iter().map(Block::Figure).collect();
-    let curves = vec![Block::Figure(learning_curves(curves, results, &given.candidates))];
+    let wrong = errors(&measurements.errors, results).into_iter().map(Block::Figure).collect();
+    let curves = vec![Block::Figure(learning_curves(curves, results, &measurements.candidates))];
     let tables = |tables: Vec<Table>| tables.into_iter().map(Block::Table).collect();
     vec![
         Section::new("test-results", "Test results", "Results", tested),

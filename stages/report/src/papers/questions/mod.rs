@@ -39,9 +39,9 @@ impl Paper for Questions {
         &["tallies", "grades"]
     }
 
-    fn check_inputs(&self, given: &[&str]) -> Option<String> {
+    fn check_inputs(&self, inputs: &[&str]) -> Option<String> {
         let shown = ["grades", "items", "answers"];
-        let missing: Vec<&str> = shown.into_iter().filter(|input| !given.contains(input)).collect();
+        let missing: Vec<&str> = shown.into_iter().filter(|input| !inputs.contains(input)).collect();
         let some = !missing.is_empty() && missing.len() < shown.len();
         some.then(|| format!("needs {} as well, to show answers with their questions and verdicts", missing.join(", ")))
     }

@@ -40,9 +40,9 @@ impl Member<'_> {
 /// Legal and best moves by ply.
 pub(crate) fn by_ply(groups: &[Group]) -> Table {
     let names = (0..PLY_BINS.len()).map(ply_bin_name).collect();
-    let about = "Plies before the position, in the games that were asked. The first bin has the openings, which few games share with \
+    let caption = "Plies before the position, in the games that were asked. The first bin has the openings, which few games share with \
                  later bins: that an arm is better there may be memory. Positions without games have no ply.";
-    binned(groups, ("by-ply", "Legal and best moves by ply", about), names, |member, place, bin| {
+    binned(groups, ("by-ply", "Legal and best moves by ply", caption), names, |member, place, bin| {
         member.is_in_ply_bin(place, bin)
     })
 }
@@ -50,12 +50,12 @@ pub(crate) fn by_ply(groups: &[Group]) -> Table {
 /// Legal and best moves by number of legal moves.
 pub(crate) fn by_mobility(groups: &[Group]) -> Table {
     let names = (0..MOBILITY_BINS.len()).map(|bin| bin_name(&MOBILITY_BINS, bin)).collect();
-    let about = "Legal moves of the position. Chance alone is right more often where there are few. Positions with more than 60 are asked of \
+    let caption = "Legal moves of the position. Chance alone is right more often where there are few. Positions with more than 60 are asked of \
                  no arm of a group with `prompt`, whose list of moves ends there.";
     let mobility = |asked: &SharedPosition| bin_of(&MOBILITY_BINS, u32::from(asked.legal_moves));
     binned(
         groups,
-        ("by-mobility", "Legal and best moves by number of legal moves", about),
+        ("by-mobility", "Legal and best moves by number of legal moves", caption),
         names,
         move |member, place, bin| mobility(&member.group.compared.positions[place]) == Some(bin),
     )
@@ -63,11 +63,11 @@ pub(crate) fn by_mobility(groups: &[Group]) -> Table {
 
 /// Legal and best moves for positions that occur in training, by the first four fields of the FEN, and for others.
 pub(crate) fn seen(groups: &[Group]) -> Table {
-    let about = "Whether training had the position, by placement, side to move, castling and en passant. Positions that were seen are \
+    let caption = "Whether training had the position, by placement, side to move, castling and en passant. Positions that were seen are \
                  mostly openings, so the two columns differ in more than memory; an arm is to be read in one column.";
     binned(
         groups,
-        ("seen", "Positions that training had, and others", about),
+        ("seen", "Positions that training had, and others", caption),
         vec!["Seen".into(), "Not seen".into()],
         |member, place, bin| member.measured().seen[place] == Some(bin == 0),
     )
@@ -75,7 +75,7 @@ pub(crate) fn seen(groups: &[Group]) -> Table {
 
 fn binned(
     groups: &[Group],
-    (name, title, about): (&str, &str, &str),
+    (name, title, caption): (&str, &str, &str),
     bins: Vec<String>,
     is_in: impl Fn(Member, usize, usize) -> bool,
 ) -> Table {
@@ -108,7 +108,7 @@ fn binned(
         id: id(name),
         title: title.to_owned(),
         paper: None,
-        caption: format!("{about} {INTERVALS}"),
+        caption: format!("{caption} {INTERVALS}"),
         columns,
         groups: members(groups).map(rows).filter(|rows| !rows.is_empty()).collect(),
         noun: "arms",

@@ -85,7 +85,7 @@ fn panel(test: &TestSet, sizes: &[String], ends: Vec<SeriesPair>) -> Option<Pane
     layers.extend(ends.into_iter().flat_map(|[main, ablation]| [ablation, main]).map(Layer::Series));
     any.then(|| Panel {
         title: test.to_string(),
-        about: None,
+        marker: None,
         note: String::new(),
         x: Axis::of_names("Size", sizes.iter().cloned()),
         y,

@@ -132,7 +132,7 @@ fn rows(
         let values = layers.iter().flat_map(|series| &series.points).flat_map(|point| point.heights());
         Panel {
             title: String::new(),
-            about: None,
+            marker: None,
             note: if layers.iter().any(|series| !series.style.light) { data.note.clone() } else { String::new() },
             x: x.clone(),
             y: data.measure.axis(values),

@@ -35,7 +35,7 @@ fn chart(results: &Results, paper: &PaperFacts, accuracy: Accuracy, shifts: bool
         let ends = ends(results, test);
         let of_test = groups.iter().map(|group| Panel {
             title: if groups.len() > 1 { group.title.clone() } else { set.to_string() },
-            about: None,
+            marker: None,
             note: String::new(),
             x: Axis { high: ends[1], ..Axis::logarithmic("", ends.into_iter()) },
             y: Axis::linear("", std::iter::empty()),

@@ -63,7 +63,7 @@ fn panel(results: &Results, shown: &[usize], title: &str, read: fn(&Overall) -> 
     let shades: Vec<Tile> = shades.collect();
     Panel {
         title: title.to_owned(),
-        about: None,
+        marker: None,
         note: String::new(),
         x,
         y: Axis::of_names("", results.tests.iter().rev().map(TestSet::to_string)),

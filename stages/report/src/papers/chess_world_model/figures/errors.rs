@@ -114,7 +114,7 @@ fn boards(shown: &[&Errors], results: &Results, which: ErrorKind, heading: &str)
             Tile { x: (0.0, 8.0), y: (0.0, 8.0), colour: None, strength: 0.35, value: None, note: String::new() };
         Panel {
             title: short_name(model),
-            about: Some(Style::solid(family_colour(&results.models, &model.family))),
+            marker: Some(Style::solid(family_colour(&results.models, &model.family))),
             note: String::new(),
             x: Axis::of_names("", ('a'..='h').map(String::from)),
             y: Axis::of_names("", (1..=8).map(|rank| rank.to_string())),
@@ -178,7 +178,7 @@ fn bars(shown: &[&Errors], results: &Results) -> Option<PanelRow> {
         let names: Vec<String> = GROUPS.iter().rev().map(|(name, _)| (*name).to_owned()).collect();
         Panel {
             title: title.to_owned(),
-            about: None,
+            marker: None,
             note: String::new(),
             x: Axis::up_to("Share of wrong labels (%)", 100.0),
             y: Axis::of_names("", names.into_iter()).shown(y_shown),

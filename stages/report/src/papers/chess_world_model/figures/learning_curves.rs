@@ -41,7 +41,7 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results, choices: &Cho
             let layers: Vec<Layer> = series.filter(|series| !series.points.is_empty()).map(Layer::Series).collect();
             Panel {
                 title: if title.is_empty() { kind.to_owned() } else { title.to_owned() },
-                about: None,
+                marker: None,
                 note: String::new(),
                 x: Axis::up_to("", last_step),
                 y: Axis::linear("", std::iter::empty()),

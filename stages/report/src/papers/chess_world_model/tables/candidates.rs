@@ -13,8 +13,8 @@ use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
 const SHOWN: u64 = 3;
 
 /// A group of rows for each choice: the first few of its trainings, the chosen one, and how many were excluded.
-pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
-    let choices = choices(given);
+pub(crate) fn candidates(candidates: &[(String, Vec<Candidate>)]) -> Table {
+    let choices = choices(candidates);
     let shown = |candidate: &&Candidate| candidate.chosen || candidate.rank.is_some_and(|rank| rank <= SHOWN);
     let page = choices.iter().map(|choice| {
         let mut rows: Vec<_> = choice.candidates.iter().filter(shown).map(|candidate| row(choice, candidate)).collect();

@@ -32,8 +32,8 @@ impl<'a> Choice<'a> {
 }
 
 /// Returns the choices that have any trainings, by model, then stage.
-pub(super) fn choices(given: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
-    let mut choices: Vec<Choice> = given
+pub(super) fn choices(candidates: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
+    let mut choices: Vec<Choice> = candidates
         .iter()
         .filter_map(|(label, candidates)| {
             let first = candidates.first()?;

@@ -21,8 +21,8 @@ const METRICS: [(&str, fn(&Candidate) -> Option<f64>); 4] = [
 ];
 
 /// The training of rank 1 in each choice of a first stage, whether it was then taken or not.
-pub(crate) fn first_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
-    let choices = choices(given);
+pub(crate) fn first_stage(candidates: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
+    let choices = choices(candidates);
     let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChoiceStage::FirstStage).collect();
     let more: BTreeSet<&String> = choices
         .iter()

@@ -10,8 +10,8 @@ use crate::papers::chess_world_model::tables::choices::{Choice, choices, not_run
 use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
 
 /// The better floor and the other one, for each choice of a second stage.
-pub(crate) fn second_stage(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
-    let choices = choices(given);
+pub(crate) fn second_stage(candidates: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
+    let choices = choices(candidates);
     let choices: Vec<_> = choices.iter().filter(|choice| choice.kind == ChoiceStage::SecondStage).collect();
     let missing = match choices.as_slice() {
         [] => Vec::new(),

@@ -16,8 +16,8 @@ const COUNTED: [CountedMetric; 2] = [
 ];
 
 /// A group for each metric.
-pub(crate) fn winners(given: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
-    let choices = choices(given);
+pub(crate) fn winners(candidates: &[(String, Vec<Candidate>)], paper: &PaperFacts) -> Table {
+    let choices = choices(candidates);
     let cells: Vec<&Choice> =
         choices.iter().filter(|choice| choice.kind == ChoiceStage::FirstStage && choice.ranked(1).is_some()).collect();
     let groups: Vec<_> =
@@ -87,8 +87,8 @@ mod tests {
             }))
             .unwrap()
         };
-        let given = [("choice".to_owned(), exact.iter().enumerate().map(candidate).collect::<Vec<Candidate>>())];
-        let table = winners(&given, &PaperFacts::load().unwrap());
+        let candidates = [("choice".to_owned(), exact.iter().enumerate().map(candidate).collect::<Vec<Candidate>>())];
+        let table = winners(&candidates, &PaperFacts::load().unwrap());
         let agree = &table.groups[0][0].cells[3];
         assert_eq!(agree.value, Some(agrees as f64), "{exact:?}");
     }

@@ -20,7 +20,7 @@ pub(super) struct Numbers<'a> {
     /// Prints a difference.
     pub(super) print: fn(f64) -> String,
     /// True if the paper's numbers are approximate.
-    pub(super) about: bool,
+    pub(super) is_approximate: bool,
 }
 
 /// Figure 3.
@@ -75,7 +75,7 @@ fn by_category<'a>(
         },
         category,
         print,
-        about: false,
+        is_approximate: false,
     };
     std::iter::once(None).chain(measured.categories().into_iter().map(Some)).map(column).collect()
 }
@@ -119,6 +119,6 @@ pub(super) fn by_run(
 impl Numbers<'_> {
     fn beside<'f>(&self, ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
         let comparison = PaperComparison::new(ours, fact, self.print);
-        if self.about { comparison.approximate() } else { comparison }
+        if self.is_approximate { comparison.approximate() } else { comparison }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn cost(measured: &Measurements, facts: &Facts) -> Table {
         fact: if heading == EARNED { PER_DOLLAR.to_owned() } else { String::new() },
         ours: Box::new(ours),
         print: number::two_decimals,
-        about: heading == EARNED,
+        is_approximate: heading == EARNED,
     };
     let tokens = |heading, sum: fn(&MeasuredRun) -> Option<u64>| Numbers {
         ours: Box::new(move |run| mean(sum(run), run.overall.with_tokens)),
