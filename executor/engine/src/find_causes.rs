@@ -136,9 +136,7 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
                 *source = source_name(plan, origins.get(&(name.as_str(), label.clone())), label);
             }
             Cause::Parameter { name, line, set, .. } => {
-                let Some(place) = plan.cells[index].explicit.get(name).map(|parameter| parameter.value_place) else {
-                    continue;
-                };
+                let Some(place) = plan.cells[index].explicit.get(name).map(|entry| entry.value_place) else { continue };
                 (*line, *set) = ((!place.is_set()).then_some(place.line as usize), place.is_set());
             }
             _ => {}

@@ -43,11 +43,8 @@ mod tests {
 
     #[test]
     fn devices_stand_below_each_other_and_what_is_missing_is_reported() {
-        let device = |name: &str, description: &str, usable| DeviceInfo {
-            name: name.into(),
-            description: description.into(),
-            usable,
-        };
+        let device =
+            |name: &str, text: &str, usable| DeviceInfo { name: name.into(), description: text.into(), usable };
         assert_eq!(
             table(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
             "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB\n"
