@@ -10,7 +10,7 @@ use cwm_engine::{CacheStatus, CellPrediction, EventSinks, KeyStatus, RunContext,
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::AcceptedChanges;
-use cwm_project::config::{ExecutorKind, JobStore, ProjectConfig};
+use cwm_project::config::{ExecutorKind, ProjectConfig, StoreAccess};
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::pins::Pins;
@@ -137,7 +137,7 @@ impl Workspace {
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
     pub fn predictions(&self, cache_status: &CacheStatus) -> Result<Vec<CellPrediction>, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
-        let fetches = self.config.executor == ExecutorKind::Slurm && self.config.slurm.store == JobStore::Remote;
+        let fetches = self.config.executor == ExecutorKind::Slurm && self.config.slurm.store == StoreAccess::Remote;
         cwm_engine::predict(self.context(), cache_status, &all, &BTreeSet::new(), fetches)
     }
 

@@ -6,7 +6,7 @@ use crate::output::print;
 use crate::workspace::Workspace;
 use clap::ValueEnum;
 use cwm_core::{Error, ExitCode};
-use cwm_project::config::{ExecutorKind, JobStore, ProjectConfig, Remote};
+use cwm_project::config::{ExecutorKind, ProjectConfig, Remote, StoreAccess};
 use cwm_slurm::JobSettings;
 use cwm_slurm::isolated::RemoteStoreConfig;
 
@@ -31,8 +31,8 @@ pub fn cluster(arguments: &RunArguments, config: &ProjectConfig) -> Result<Optio
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }
     let remote_store = match config.slurm.store {
-        JobStore::Shared => None,
-        JobStore::Remote => Some(remote_store(arguments, config)?),
+        StoreAccess::Shared => None,
+        StoreAccess::Remote => Some(remote_store(arguments, config)?),
     };
     Ok(Some(JobSettings { slurm: config.slurm.clone(), remote_store }))
 }

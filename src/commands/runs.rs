@@ -92,7 +92,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
 
 /// Deletes the lock file of a run, and forgets it as a root, so that `cwm store gc` may take its results.
 fn delete(yaml: &Path, name: &str, store: &Store) -> Result<(), Error> {
-    let Some(lock) = runs::named(yaml, name)? else {
+    let Some(lock) = runs::find(yaml, name)? else {
         return Err(Error::usage(format!("there is no run `{name}` with `--set`")).hint("`cwm runs` lists them"));
     };
     cwm_gc::forget(store, lock.path())?;

@@ -231,7 +231,7 @@ fn a_lock_file_that_cannot_be_read_is_not_written_over() {
     assert!(
         ran.stderr.contains("error: cannot read ")
             && ran.stderr.contains("pipeline.lock:4: this is not a cell")
-            && ran.stderr.contains("hint: `git restore /"),
+            && ran.stderr.contains("`git restore /"),
         "{}",
         ran.stderr
     );

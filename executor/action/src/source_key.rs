@@ -45,7 +45,7 @@ pub fn key_value(
                 sum.as_ref().map_or(by_digest, |sum| content(SHA256, sum, None))
             }
             (Origin::Url(_), Some(sum)) => content(SHA256, sum, None),
-            (Origin::Url(fetch), None) => match pins.expected(fetch, stage) {
+            (Origin::Url(fetch), None) => match pins.expected_checksum(fetch, stage) {
                 Some(pinned) => {
                     let value = content(SHA256, &pinned.sha256, None);
                     expected.push(pinned);

@@ -29,7 +29,7 @@ impl ResourceUsageTimer {
             user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
             system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
             peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
-            machine: HostInfo { cores: action.resources.cores, ..HostInfo::here() },
+            machine: HostInfo { cores: action.resources.cores, ..HostInfo::current() },
             devices: action.resources.devices.clone(),
             computed_on: computed_on.map(escape_controls),
             is_resumed,

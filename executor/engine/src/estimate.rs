@@ -238,11 +238,13 @@ fn device_of(record: &ActionRecord) -> &str {
     }
 }
 
-/// Returns the amount of work; of a command, the bytes that it reads.
+/// Returns the amount of work; of a command, the bytes that it reads, or 1 if it reads none.
 fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let work = match (stage, values.get(COMMAND_RUN)) {
         (Some(stage), _) => stage.work(values, inputs)?,
-        (None, Some(Value::Text(run))) => Work::new(run.clone(), inputs.values().copied().sum::<Option<u64>>()? as f64),
+        (None, Some(Value::Text(run))) => {
+            Work::new(run.clone(), inputs.values().copied().sum::<Option<u64>>()?.max(1) as f64)
+        }
         (None, _) => return None,
     };
     (work.units.is_finite() && work.units > 0.0).then_some(work)

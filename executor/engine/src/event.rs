@@ -14,7 +14,7 @@ use cwm_action::ActionFailureKind;
 use cwm_core::{Digest, Key};
 use cwm_store::Difference;
 
-/// An event. Documented in `docs/events.md`; new fields may be added.
+/// An event that the run reports to its sinks. Documented in `docs/events.md`; new fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {

@@ -7,7 +7,7 @@ use cwm_action::{ActionFailure, ActionMessage};
 use cwm_core::{Digest, Key, OutputDigests};
 use cwm_store::ActionRecord;
 
-/// Something that happened, of which the run is informed.
+/// What a thread of the run sends to its loop: from executors, transfers and signals.
 #[derive(Debug)]
 pub enum Update {
     /// An event of the run.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::eviction_plan::EvictionPlan;
 use super::reachability::{Reachability, Retention};
 use super::roots::{BatchJobs, Root, roots};
-use super::time_span::{before, days};
+use super::time_span::{days, time_before};
 use cwm_action::ActionFile;
 use cwm_core::Digest;
 use cwm_core::files::Result;
@@ -37,7 +37,7 @@ pub struct GcOptions {
 
 /// Results of one stage that are evicted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ReclaimedStage {
+pub struct EvictedStage {
     /// The stage.
     pub stage: String,
     /// The number of results that lose content.
@@ -65,7 +65,7 @@ pub struct GcReport {
     /// All bytes that are deleted.
     pub bytes: u64,
     /// Evicted results by stage, the most bytes first.
-    pub stages: Vec<ReclaimedStage>,
+    pub stages: Vec<EvictedStage>,
     /// Bytes of content that no record names, of interrupted runs.
     pub unnamed_bytes: u64,
     /// Work folders of stages that ended long ago.
@@ -112,7 +112,7 @@ impl GcPlan {
         let mut free: Vec<usize> =
             (0..inventory.records.len()).filter(|index| reach.retention[*index] == Retention::Unprotected).collect();
         free.sort_by_key(|index| (inventory.records[*index].last_used, inventory.records[*index].record.key));
-        let mut stages: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
+        let mut stages: BTreeMap<&str, EvictedStage> = BTreeMap::new();
         for index in free {
             if max_size.is_some_and(|max_size| left <= max_size) {
                 break;
@@ -126,7 +126,7 @@ impl GcPlan {
             }
         }
         self.report.stages =
-            stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
+            stages.into_iter().map(|(stage, freed)| EvictedStage { stage: stage.to_owned(), ..freed }).collect();
         self.report.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
         self.report.retained_by_reason = retained(inventory, reach, &eviction.content);
         self.garbage = eviction.garbage();
@@ -148,23 +148,23 @@ impl GcPlan {
 pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp) -> Result<GcPlan> {
     let roots = roots(store, jobs, now)?;
     let inventory = store.inventory()?;
-    let since = (!options.keep.is_zero()).then(|| before(now, options.keep));
+    let since = (!options.keep.is_zero()).then(|| time_before(now, options.keep));
     let reach = Reachability::of(store, &inventory, &roots, since, options.sources);
     let report = GcReport { format: 1, roots, ..GcReport::default() };
     let mut plan = GcPlan { report, garbage: Garbage::default() };
     plan.add_results(&inventory, &reach, options.max_size);
     plan.garbage.others.extend(plan.report.roots.iter().filter_map(|root| root.ended.clone()));
     plan.garbage.others.extend(store.trees_without_manifests()?);
-    let ended = before(now, options.keep.max(WORK_RETENTION));
+    let ended = time_before(now, options.keep.max(WORK_RETENTION));
     let pending = (jobs.pending_keys)(store);
     let is_unused = |work: &&WorkFolderEntry| !work.is_running && !pending.contains(&work.folder.key);
     inventory.work.iter().filter(is_unused).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
-    let yesterday = before(now, days(1));
+    let yesterday = time_before(now, days(1));
     for path in (jobs.garbage)(store, yesterday) {
         plan.report.temporary_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    let abandoned = before(now, options.keep.max(TRANSFER_RETENTION));
+    let abandoned = time_before(now, options.keep.max(TRANSFER_RETENTION));
     for left in store.stale_temporaries()? {
         if left.is_transfer && left.changed >= abandoned {
             plan.report.retained_transfer_bytes += left.bytes;
@@ -174,7 +174,7 @@ pub fn plan(store: &Store, jobs: &BatchJobs, options: GcOptions, now: Timestamp)
         *(if left.is_transfer { transfer_bytes } else { temporary_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
-    for path in store.quarantined_before(before(now, options.keep.max(QUARANTINE_RETENTION)))? {
+    for path in store.quarantined_before(time_before(now, options.keep.max(QUARANTINE_RETENTION)))? {
         plan.report.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::tags;
-use super::time_span::{before, days};
+use super::time_span::{days, time_before};
 use cwm_action::ActionFile;
 use cwm_core::files::{Result, from_json, read_project_file, resolve, to_json};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, OutputDigests};
@@ -234,7 +234,7 @@ fn lock_file_root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> 
         },
         Some(Err(error)) => (format!("{error}; the results that it named on {day} stay"), None),
         None if !is_here => (format!("is on {}, or gone; the results that it named on {day} stay", root.host), None),
-        None if root.seen < before(now, RETENTION_WITHOUT_FILE) => {
+        None if root.seen < time_before(now, RETENTION_WITHOUT_FILE) => {
             let note = Some("is gone for 30 days".to_owned());
             return Ok(Root { note, ended: Some(path), ..Root::of(name, Vec::new()) });
         }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::time_span::{before, days};
+use super::time_span::{days, time_before};
 use super::*;
 use cwm_core::files::Hook;
 use cwm_core::{Components, Digest, KEY_FORMAT};
@@ -351,7 +351,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
         .find(|entry| entry.record.key == records[0].key)
         .unwrap()
         .last_used;
-    assert!(used > before(NOW(), days(1)));
+    assert!(used > time_before(NOW(), days(1)));
 }
 
 #[test]

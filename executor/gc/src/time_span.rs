@@ -12,7 +12,7 @@ pub const fn days(days: u64) -> Duration {
 }
 
 /// Returns the instant so long before `now`; the beginning of time if there is none.
-pub fn before(now: Timestamp, span: Duration) -> Timestamp {
+pub fn time_before(now: Timestamp, span: Duration) -> Timestamp {
     now.checked_sub(span).unwrap_or(Timestamp::MIN)
 }
 
@@ -39,6 +39,6 @@ mod tests {
         for wrong in ["", "d", "30", "-1d", "99999999999999999999d", "9223372036854775807w"] {
             assert!(parse_time_span(wrong).unwrap_err().contains("30d"), "{wrong}");
         }
-        assert_eq!(before(Timestamp::MIN, days(1)), Timestamp::MIN);
+        assert_eq!(time_before(Timestamp::MIN, days(1)), Timestamp::MIN);
     }
 }

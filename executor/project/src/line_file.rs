@@ -240,7 +240,7 @@ impl<E: LineEntry> LineFile<E> {
         let Some(problem) = fold_problems(unreadable).pop() else { return Ok(()) };
         let path = shell_quote(&self.path.to_string_lossy());
         Err(Error::store(format!("cannot read {problem}"))
-            .hint(format!("`git restore {path}` takes it from git; else correct or remove the line")))
+            .hint(format!("correct or remove the line; if git has the file, `git restore {path}` restores it")))
     }
 
     /// Writes the file in one instant, if it differs from what is on disk: true if it did. A file without entries is not made.

@@ -96,7 +96,7 @@ impl Pins {
     }
 
     /// Returns the checksum that a fetch by the stage of this name must have, if it is pinned.
-    pub fn expected(&self, fetch: &FetchRequest, stage: &str) -> Option<ExpectedChecksum> {
+    pub fn expected_checksum(&self, fetch: &FetchRequest, stage: &str) -> Option<ExpectedChecksum> {
         let pin = self.get(fetch)?;
         Some(ExpectedChecksum {
             fetch: fetch.clone(),
@@ -186,7 +186,7 @@ mod tests {
         let now = Pins::for_pipeline(&yaml).unwrap();
         assert_eq!(now.file.entries.len(), 3);
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
-        let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
+        let expected = now.expected_checksum(&fetched("http://x/a", None, "").fetch, "games").unwrap();
         assert!(expected.hint.contains("`cwm lock --update games`"), "{}", expected.hint);
         // Another file in its place would have another number.
         let number = || fs::metadata(folder.path().join(FILE_NAME)).unwrap().ino();

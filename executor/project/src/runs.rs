@@ -44,7 +44,7 @@ pub fn name(lock: &LockFile) -> String {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn named(yaml: &Path, name: &str) -> Result<Option<LockFile>> {
+pub fn find(yaml: &Path, name: &str) -> Result<Option<LockFile>> {
     if name.len() != DIGITS || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }

@@ -174,7 +174,7 @@ pub struct HostInfo {
 
 impl HostInfo {
     /// Describes this machine.
-    pub fn here() -> HostInfo {
+    pub fn current() -> HostInfo {
         HostInfo {
             host: host_name(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),

@@ -241,7 +241,7 @@ fn record(
     }
     let run_info = RunInfo {
         started: Timestamp::now(),
-        machine: HostInfo::here(),
+        machine: HostInfo::current(),
         taken_from,
         user: cwm_action::user(),
         cwm_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -94,7 +94,7 @@ impl Operand {
             Operand::Lock(checked(LockFile::read(path)?)?)
         } else if let Some(tag) = text.strip_prefix(tags::PREFIX) {
             Operand::Lock(tags::read(&places.store()?, tag)?.lock)
-        } else if let Some(run) = places.pipeline().map_or(Ok(None), |file| runs::named(&file, text))? {
+        } else if let Some(run) = places.pipeline().map_or(Ok(None), |file| runs::find(&file, text))? {
             Operand::Lock(checked(run)?)
         } else {
             match revision(text, places)? {

@@ -52,11 +52,11 @@ fn devices_are_measured_apart_and_what_went_on_is_left_out() {
 }
 
 #[test]
-fn files_from_outside_count_by_their_sizes() {
+fn external_files_count_by_their_sizes_and_a_command_without_input_counts_as_1() {
     let mut record = ran(10.0, "2026-01-01T00:00:00Z", None, false);
     let outside: Digest = "c".repeat(64).parse().unwrap();
     record.components.inputs.insert("more".into(), vec![(String::new(), outside)]);
-    let units = |sizes: &[(Digest, u64)]| {
+    let units = |record: &ActionRecord, sizes: &[(Digest, u64)]| {
         let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
         let sizes = sizes.iter().copied().collect();
         let estimates = Estimates::new(
@@ -68,8 +68,10 @@ fn files_from_outside_count_by_their_sizes() {
         );
         estimates.measured.values().map(|sum| sum.units).next()
     };
-    assert_eq!(units(&[]), None, "whose size nobody knows");
-    assert_eq!(units(&[(outside, 50)]), Some(150.0));
+    assert_eq!(units(&record, &[]), None, "the size of one is unknown");
+    assert_eq!(units(&record, &[(outside, 50)]), Some(150.0));
+    record.components.inputs.clear();
+    assert_eq!(units(&record, &[]), Some(1.0));
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Engine<'_> {
             return Ok(Decision::SharesKey(key));
         }
         let is_built = self.scheduler.is_built(&key);
-        if let (Some(cause), false) = (self.guard.to_rebuild.get(&index).cloned(), is_built) {
+        if let (Some(cause), false) = (self.lost_files.to_rebuild.get(&index).cloned(), is_built) {
             return self.build(index, action, vec![cause]);
         }
         let is_own = is_built && self.scheduler.was_built(index);
@@ -67,7 +67,7 @@ impl Engine<'_> {
             return self.request_files(index, &record.key);
         }
         // A reader checks the files of all other cells when it needs them.
-        let is_wanted = self.scheduler.has_final_output(index) || self.guard.wanted.contains(&index);
+        let is_wanted = self.scheduler.has_final_output(index) || self.lost_files.wanted.contains(&index);
         let missing = if is_wanted { self.missing_files(index, &record)? } else { Vec::new() };
         if missing.is_empty() {
             let is_accepted = record.components.code != action.components.code;
@@ -195,7 +195,7 @@ impl Engine<'_> {
                     "does another stage write into the store, or does somebody delete from it? `cwm run` computes them again",
                 ));
             }
-            self.guard.wanted.insert(source);
+            self.lost_files.wanted.insert(source);
             lost.push(source);
         }
         Ok(lost)

@@ -9,7 +9,7 @@ use cwm_store::{ActionRecord, Damage, MissingContent};
 
 /// The files that a run found missing or changed.
 #[derive(Default)]
-pub struct IntegrityGuard {
+pub struct LostFiles {
     /// Changed content that is in quarantine: the reason for all results of which it is missing.
     quarantined: HashMap<Digest, Damage>,
     /// Cells that are built again, with the cause as it was found first: some of the files may exist again since.
@@ -27,13 +27,13 @@ impl Engine<'_> {
         let mut missing = store.missing_or_damaged(record, self.context.digests)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
-                one.damage = self.guard.quarantined.get(&one.digest).cloned();
+                one.damage = self.lost_files.quarantined.get(&one.digest).cloned();
                 continue;
             };
             if let Some(finding) = store.quarantine_damaged(damage)? {
                 self.sinks.warn(format!("{}: {finding}", self.label(cell)));
             }
-            self.guard.quarantined.insert(one.digest, damage.clone());
+            self.lost_files.quarantined.insert(one.digest, damage.clone());
         }
         Ok(missing)
     }
@@ -42,10 +42,10 @@ impl Engine<'_> {
     pub(super) fn rebuild(&mut self, cell: usize, record: &ActionRecord, missing: &[MissingContent]) -> Result<Cause> {
         let cause = Cause::from_missing(self.context.store, record, missing)?;
         let could_pull = matches!(cause, Cause::NotPulled { .. }) && !self.transfers.can_fetch();
-        if could_pull && !std::mem::replace(&mut self.guard.pull_hint_shown, true) {
+        if could_pull && !std::mem::replace(&mut self.lost_files.pull_hint_shown, true) {
             self.sinks.warn("files that remotes have are computed again here; `cwm run --pull` fetches them instead");
         }
-        self.guard.to_rebuild.insert(cell, cause.clone());
+        self.lost_files.to_rebuild.insert(cell, cause.clone());
         Ok(cause)
     }
 }

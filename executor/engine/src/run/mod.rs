@@ -29,7 +29,7 @@ use cwm_action::{ActionFailure, ActionFile, ActionOutcome, AttemptOptions};
 use cwm_core::{Error, ErrorKind, Key, Result};
 use cwm_store::{ActionRecord, WorkFolder};
 use executors::Executors;
-use integrity::IntegrityGuard;
+use integrity::LostFiles;
 pub use options::{Options, Outcome, RunFailures, Summary, UpdateLockFiles};
 pub use signals::stop_signals;
 use transfers::Transfers;
@@ -58,7 +58,7 @@ struct Engine<'a> {
     work: BTreeMap<usize, Work>,
     executors: Executors,
     transfers: Transfers,
-    guard: IntegrityGuard,
+    lost_files: LostFiles,
     failures: RunFailures,
     summary: Summary,
     sinks: &'a mut EventSinks,
@@ -99,7 +99,7 @@ pub fn run<'a>(context: RunContext<'a>, mut options: Options<'a>, sinks: &'a mut
         records: plan.cells.iter().map(|_| None).collect(),
         work: BTreeMap::new(),
         executors,
-        guard: IntegrityGuard::default(),
+        lost_files: LostFiles::default(),
         failures: RunFailures::default(),
         summary: Summary::default(),
         sinks,

@@ -148,7 +148,7 @@ impl Engine<'_> {
             }
             Ok(false) => {
                 if is_current {
-                    self.guard.wanted.insert(cell);
+                    self.lost_files.wanted.insert(cell);
                     self.on(Event::FilesLost(cell));
                 }
                 // Those that read an external file.

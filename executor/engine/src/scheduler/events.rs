@@ -28,7 +28,7 @@ pub enum Decision {
     },
 }
 
-/// Something that happened.
+/// An input of the state machine: something that happened outside it.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The run begins.

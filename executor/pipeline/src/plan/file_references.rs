@@ -91,13 +91,13 @@ impl Plan {
                     Diagnostic::at(place, format!("cannot read {shown} as a file: it is a folder"))
                         .hint(IN_PLACE_OF_A_FOLDER)
                 }
-                Ok(_) if is_device(&path) => {
-                    Diagnostic::at(place, format!("{shown} is a device, and neither a file nor a pipe"))
-                        .hint("name a file or a pipe, such as `<(zcat games.pgn.gz)`")
-                }
                 Ok(_) if !may_be_piped && is_stream(&path) => {
                     Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))
                         .hint("name a plain file")
+                }
+                Ok(_) if is_device(&path) => {
+                    Diagnostic::at(place, format!("{shown} is a device, and neither a file nor a pipe"))
+                        .hint("name a file or a pipe, such as `<(zcat games.pgn.gz)`")
                 }
                 Ok(_) => continue,
             };

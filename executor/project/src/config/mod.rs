@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use edit::{NewRemote, add_remote, remove_remote};
-pub use slurm::{JobStore, SlurmConfig};
+pub use slurm::{SlurmConfig, StoreAccess};
 
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::slurm::{JobStore, SlurmConfig, time_of};
+use super::slurm::{SlurmConfig, StoreAccess, time_of};
 use super::{ExecutorKind, ProjectConfig, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE, is_secret};
 use cwm_core::{
     Diagnostic, Diagnostics, NAME_RULE, Place, SourceText, SourceTexts, is_name, read_regular_file, suggest,
@@ -78,7 +78,7 @@ pub fn parse(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Project
     if let Some(store) = file.store.as_ref().filter(|store| store.get_ref().is_empty()) {
         report(store.span(), "`store` must be a path".to_owned(), None);
     }
-    if file.slurm.scratch.is_some() && file.slurm.store == JobStore::Shared {
+    if file.slurm.scratch.is_some() && file.slurm.store == StoreAccess::Shared {
         let start = text.find("scratch").unwrap_or_default();
         let hint = "add `store = \"remote\"`, or leave it out".to_owned();
         report(start..start, "`scratch` is for jobs that do not read the run's store".to_owned(), Some(hint));

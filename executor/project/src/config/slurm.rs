@@ -51,8 +51,8 @@ pub struct SlurmConfig {
     #[serde(deserialize_with = "time")]
     pub detached_time: Option<Duration>,
     /// The way in which jobs get their inputs.
-    pub store: JobStore,
-    /// With [`JobStore::Remote`], the folder of a store that the jobs of a node share; variables in it are the node's.
+    pub store: StoreAccess,
+    /// With [`StoreAccess::Remote`], the folder of a store that the jobs of a node share; variables in it are the node's.
     #[serde(deserialize_with = "folder")]
     pub scratch: Option<String>,
 }
@@ -60,7 +60,7 @@ pub struct SlurmConfig {
 /// The way in which jobs get their inputs, and others their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum JobStore {
+pub enum StoreAccess {
     /// The store is on a file system that all nodes share.
     #[default]
     Shared,

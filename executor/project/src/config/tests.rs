@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::read::parse;
 use super::{
-    ExecutorKind, InvalidRemote, JobStore, NewRemote, ProjectConfig, Remote, RemoteKinds, add_remote, remove_remote,
+    ExecutorKind, InvalidRemote, NewRemote, ProjectConfig, Remote, RemoteKinds, StoreAccess, add_remote, remove_remote,
 };
 
 /// Kinds of remotes as tests need them: those of `s3://` have options, those of `https://` are read only.
@@ -67,7 +67,7 @@ fn a_whole_file_is_read() {
     assert_eq!((slurm.partition.as_deref(), slurm.qos.as_deref()), (Some("gpu"), Some("low")));
     assert_eq!(slurm.lines, ["--constraint=h100", "--exclusive"]);
     assert_eq!((slurm.time, slurm.poll), (Some(Duration::from_secs(129_600)), Some(Duration::from_secs(20))));
-    assert_eq!((slurm.max_jobs.map(NonZeroUsize::get), slurm.store), (Some(500), JobStore::Remote));
+    assert_eq!((slurm.max_jobs.map(NonZeroUsize::get), slurm.store), (Some(500), StoreAccess::Remote));
     assert_eq!(slurm.scratch.as_deref(), Some("/local/$USER"));
     assert_eq!(read(""), ProjectConfig::default());
     assert_eq!(

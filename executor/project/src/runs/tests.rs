@@ -52,7 +52,7 @@ fn its_heading_stays_when_lines_change() {
     let path = remember(&yaml, &[("games", "a \"b\" #c\n.pgn")], 5).path;
     assert_eq!(path.parent().unwrap(), folder.path().join(".cwm/a.b"));
     let mut lock = LockFile::read(&path).unwrap();
-    assert_eq!(named(&yaml, &name(&lock)).unwrap().unwrap().path, path);
+    assert_eq!(find(&yaml, &name(&lock)).unwrap().unwrap().path, path);
     assert_eq!(name(&remember(&yaml, &[], 6)), RUN_WITHOUT_SET);
     assert_eq!(lock.problems(), []);
     let run = lock.run().unwrap();

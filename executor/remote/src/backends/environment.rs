@@ -41,7 +41,7 @@ pub fn settings<K: FromStr>(is_of_kind: impl Fn(&str) -> bool) -> Result<Vec<Set
     for (name, value) in std::env::vars_os() {
         let Some(variable) = name.to_str().filter(|name| is_of_kind(name)) else { continue };
         let Ok(key) = variable.to_ascii_lowercase().parse() else { continue };
-        let value = checked(variable, &value.to_string_lossy())?.to_owned();
+        let value = check_value(variable, &value.to_string_lossy())?.to_owned();
         if !value.is_empty() {
             found.push(Setting { variable: variable.to_owned(), key, value });
         }
@@ -64,7 +64,7 @@ pub fn sources<K>(settings: &[Setting<K>]) -> String {
 ///
 /// # Errors
 /// It has characters that it cannot have.
-pub fn checked<'v>(name: &str, value: &'v str) -> Result<&'v str> {
+pub fn check_value<'v>(name: &str, value: &'v str) -> Result<&'v str> {
     let value = value.trim();
     if ANY_TEXT.iter().any(|end| name.ends_with(end)) || value.chars().all(|letter| letter.is_ascii_graphic()) {
         return Ok(value);
@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn values_are_trimmed_and_refused_by_their_name() {
-        assert_eq!(checked("AWS_ACCESS_KEY_ID", " AK\n"), Ok("AK"));
-        assert_eq!(checked("AWS_SECRET_ACCESS_KEY", "a/b+c=\r\n"), Ok("a/b+c="));
-        assert_eq!(checked("AWS_WEB_IDENTITY_TOKEN_FILE", "/a b/ü"), Ok("/a b/ü"));
-        assert_eq!(checked("GOOGLE_SERVICE_ACCOUNT_KEY", "{\n \"a\": 1 }\n"), Ok("{\n \"a\": 1 }"));
-        assert_eq!(checked("AWS_CONNECT_TIMEOUT", "5 seconds"), Ok("5 seconds"));
+        assert_eq!(check_value("AWS_ACCESS_KEY_ID", " AK\n"), Ok("AK"));
+        assert_eq!(check_value("AWS_SECRET_ACCESS_KEY", "a/b+c=\r\n"), Ok("a/b+c="));
+        assert_eq!(check_value("AWS_WEB_IDENTITY_TOKEN_FILE", "/a b/ü"), Ok("/a b/ü"));
+        assert_eq!(check_value("GOOGLE_SERVICE_ACCOUNT_KEY", "{\n \"a\": 1 }\n"), Ok("{\n \"a\": 1 }"));
+        assert_eq!(check_value("AWS_CONNECT_TIMEOUT", "5 seconds"), Ok("5 seconds"));
         for value in ["hun ter2", "hun\nter2", "hun\u{7f}ter2", "hün\u{e9}ter2", "hun\0ter2"] {
             for name in ["AWS_REGION", "AWS_SESSION_TOKEN", "AZURE_STORAGE_TOKEN", "AZURE_STORAGE_SAS_KEY"] {
-                let words = checked(name, value).expect_err(value).to_string();
+                let words = check_value(name, value).expect_err(value).to_string();
                 assert!(words.contains(name) && !words.contains("ter2"), "{words}");
             }
         }

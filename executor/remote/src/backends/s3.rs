@@ -54,7 +54,7 @@ fn open(remote: &Remote, rest: &str) -> Result<Location> {
         ["aws_access_key_id", "aws_secret_access_key", "aws_session_token", "region", "endpoint_url", "endpoint"]
     {
         if let (Some(value), Ok(key)) = (values.get(name).filter(|value| !value.is_empty()), name.parse()) {
-            let value = environment::checked(&format!("`{name}` of cwm.toml or the profile"), value)?;
+            let value = environment::check_value(&format!("`{name}` of cwm.toml or the profile"), value)?;
             builder = builder.with_config(key, value);
         }
     }

@@ -68,7 +68,7 @@ fn run_info() -> RunInfo {
         user_seconds: 1.0,
         system_seconds: 0.25,
         peak_memory_bytes: 1 << 20,
-        machine: HostInfo::here(),
+        machine: HostInfo::current(),
         user: "someone".into(),
         cwm_version: "0.1.0".into(),
         ..RunInfo::default()
