@@ -131,8 +131,7 @@ impl Estimates {
             }
         }
         let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
-        let last = on_gpu.max_by_key(|record| record.run_info.started);
-        let gpu = last.map_or("", device_of).to_owned();
+        let gpu = on_gpu.max_by_key(|record| record.run_info.started).map_or("", device_of).to_owned();
         let (has_gpu_support, outputs, total) = (registry.has_gpu_support, HashMap::new(), TotalEstimate::default());
         let (busy, ends) = (0.0, HashMap::new());
         Estimates { measured, gpu, outputs, machine, device, has_gpu_support, total, busy, ends }
@@ -240,11 +239,10 @@ fn device_of(record: &ActionRecord) -> &str {
 
 /// Returns the amount of work; of a command, the bytes that it reads, or 1 if it reads none.
 fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
+    let bytes: Option<u64> = inputs.values().copied().sum();
     let work = match (stage, values.get(COMMAND_RUN)) {
         (Some(stage), _) => stage.work(values, inputs)?,
-        (None, Some(Value::Text(run))) => {
-            Work::new(run.clone(), inputs.values().copied().sum::<Option<u64>>()?.max(1) as f64)
-        }
+        (None, Some(Value::Text(run))) => Work::new(run.clone(), bytes?.max(1) as f64),
         (None, _) => return None,
     };
     (work.units.is_finite() && work.units > 0.0).then_some(work)
