@@ -1,7 +1,7 @@
 //! `cwm runs`: the runs of a pipeline that are recorded, with their numbers.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cwm_contract::Label;
@@ -19,7 +19,7 @@ use cwm_gc::selection;
 use cwm_project::fold_problems;
 use cwm_project::lock_file::{LockFile, SetValues};
 use cwm_project::runs;
-use cwm_store::{ActionRecord, Store};
+use cwm_store::{ActionRecord, OutputRecord, Store};
 
 /// The most metrics that are shown if no stage is named.
 const MAX_METRICS: usize = 6;
@@ -57,9 +57,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
     pipeline_arguments.take_from(&mut arguments.stages)?;
     let store = open_store(store, pipeline_arguments.file.as_deref())?;
     let file = pipeline_file(pipeline_arguments.file.as_deref())?;
-    for name in &arguments.delete {
-        delete(&file, name, &store)?;
-    }
+    arguments.delete.iter().try_for_each(|name| delete(&file, name, &store))?;
     let (store, _skipped) = SkippedRecordsWarning::watch(store);
     let runs = runs::all(&file)?;
     let mut results = Vec::new();
@@ -68,7 +66,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
         results.push(locked_results(&store, lock)?);
     }
     let stages = selection::stages(&arguments.stages, results.iter().flatten().map(|result| &result.label))?;
-    let (mut rows, mut ranks) = (Vec::new(), BTreeMap::new());
+    let (mut rows, mut ranks, mut unreadable) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
     for (lock, results) in runs.iter().zip(&results) {
         let mut row = row(lock, results);
         for LockedResult { label, record, .. } in results {
@@ -82,10 +80,12 @@ pub fn run(store: Option<&Path>, mut arguments: RunsArguments) -> Result<(), Err
                 row.metrics.insert(name, value);
             };
             record.metrics.iter().for_each(|(name, value)| add(format!("{label}: {name}"), *value, false));
-            numbers_in_files(record, label, &store)?.into_iter().for_each(|(name, value)| add(name, value, true));
+            let numbers = numbers_in_files(record, label, &store, &mut unreadable)?;
+            numbers.into_iter().for_each(|(name, value)| add(name, value, true));
         }
         rows.push(row);
     }
+    print_warnings(unreadable);
     let max_metrics = if stages.is_empty() { MAX_METRICS } else { usize::MAX };
     print_result(&rows, || text(&rows, &ranks, max_metrics, terminal_width()))
 }
@@ -117,16 +117,22 @@ fn is_key_metric(name: &str) -> bool {
     name.rsplit([' ', '.']).next().is_some_and(|last| KEY_METRICS.contains(&last))
 }
 
-/// Returns the numbers in the JSON files of a cell. Files that are not in the store have none.
-fn numbers_in_files(record: &ActionRecord, label: &Label, store: &Store) -> Result<BTreeMap<String, f64>, Error> {
+/// Returns the numbers in the JSON files of a cell. Files that are not in the store have none. Those that are not JSON have none
+/// either; `unreadable` gets a warning for each.
+fn numbers_in_files(
+    record: &ActionRecord,
+    label: &Label,
+    store: &Store,
+    unreadable: &mut BTreeSet<String>,
+) -> Result<BTreeMap<String, f64>, Error> {
     let mut numbers = BTreeMap::new();
-    for (output_name, output) in &record.outputs {
-        if output.shape.extension() == "json"
-            && output.size <= MAX_JSON
-            && store.object_size(&output.digest)?.is_some()
-            && let Ok(value) = serde_json::from_slice(&store.read_checked(&output.digest)?)
-        {
-            add_numbers(&format!("{label}.{output_name}: "), &value, &mut numbers);
+    for (output_name, OutputRecord { shape, size, digest, .. }) in &record.outputs {
+        if shape.extension() == "json" && *size <= MAX_JSON && store.object_size(digest)?.is_some() {
+            let name = format!("{label}.{output_name}");
+            match serde_json::from_slice(&store.read_checked(digest)?) {
+                Ok(value) => add_numbers(&format!("{name}: "), &value, &mut numbers),
+                Err(error) => _ = unreadable.insert(format!("{name} is not JSON, so it is not listed: {error}")),
+            }
         }
     }
     Ok(numbers)

@@ -110,9 +110,7 @@ fn describe(record: &ActionRecord) -> String {
     if let Some(device) = &run.computed_on {
         line("device", device.clone());
     }
-    for cause in &record.cause {
-        line("because", cause.clone());
-    }
+    record.cause.iter().for_each(|cause| line("because", cause.clone()));
     for (name, output) in &record.outputs {
         let outside = output.external.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
         let (size, outside) = (amount::format_bytes(output.size), outside.unwrap_or_default());
@@ -130,9 +128,7 @@ fn describe(record: &ActionRecord) -> String {
             line("input", format!("{name}: {} more, which --json lists", group.len() - MAX_INPUTS));
         }
     }
-    for (name, value) in &record.metrics {
-        line("metric", format!("{name}: {value}"));
-    }
+    record.metrics.iter().for_each(|(name, value)| line("metric", format!("{name}: {value}")));
     for (name, digest) in &record.components.code {
         line("code", format!("{name}: {}", digest.get(..12).unwrap_or(digest)));
     }

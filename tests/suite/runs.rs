@@ -176,6 +176,25 @@ stages:
 }
 
 #[test]
+fn runs_warns_once_of_an_output_whose_numbers_cannot_be_read() {
+    let context = Context::with(
+        r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  model: { stage: command, with: { run: 'echo "{\"loss\": NaN}" > "$out_scores"' }, outputs: { scores: { ext: json } } }
+  test: { stage: command, from: model.scores, with: { run: 'echo "{\"exact\": 0.$n}" > "$out_scores"', n: $n }, outputs: { scores: { ext: json } } }
+"#,
+    );
+    context.run(&[]);
+    ran(context.cwm(&["run", "--set", "n=2"]));
+    let listed = ran(context.cwm(&["runs"]));
+    let problem = "model.scores is not JSON, so it is not listed: expected value at line 1 column 10";
+    assert_eq!(listed.stderr, format!("warning: {problem}\n"));
+    assert!(listed.stdout.contains("exact") && !listed.stdout.contains("loss"), "{}", listed.stdout);
+}
+
+#[test]
 fn runs_lists_each_run_with_its_values_and_numbers() {
     let context = with_numbers();
     let table = ran(context.cwm(&["runs"])).stdout;

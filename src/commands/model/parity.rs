@@ -22,9 +22,7 @@ pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
     let mut printed = Ok(());
     require_model_tools()?.parity(&request, &mut |comparison| {
         outcomes.push(comparison.outcome());
-        for note in &comparison.notes {
-            eprintln!("note: {}: {note}", comparison.name);
-        }
+        comparison.notes.iter().for_each(|note| eprintln!("note: {}: {note}", comparison.name));
         let line = if is_json() { comparison.to_json().to_string() } else { comparison.to_string() };
         if printed.is_ok() {
             printed = print(&line);
