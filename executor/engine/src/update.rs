@@ -7,7 +7,7 @@ use cwm_action::{ActionFailure, ActionMessage};
 use cwm_core::{Digest, Key, OutputDigests};
 use cwm_store::ActionRecord;
 
-/// What a thread of the run sends to its loop: from executors, transfers and signals.
+/// A message from an executor, a transfer or a signal to the loop of the run.
 #[derive(Debug)]
 pub enum Update {
     /// An event of the run.
