@@ -21,9 +21,9 @@ exit_codes! {
     OK = 0;
     /// At least one stage failed; stages that do not depend on it are done.
     STAGE_FAILED = 1;
-    /// The command line is wrong: an unknown option, a stage, cell or file that does not exist or was evicted, or a folder for an export that has other files.
+    /// The command line is wrong: an unknown option, a stage, cell or file that does not exist or was evicted, or a folder for `cwm export` that has other files.
     USAGE = 2;
-    /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing ran.
+    /// The pipeline file, `cwm.toml`, `sources.lock` or the value of a `--set` is wrong, or a folder of `export:` has other files; nothing ran.
     PIPELINE = 3;
     /// The store cannot be used: read-only, full, damaged or of a newer format; or the store that `cwm store ls`, `du`, `gc` or `verify` names does not exist.
     STORE = 4;
