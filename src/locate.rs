@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::hints;
 use crate::output::print_note;
-use cwm_core::{Error, escape_controls, nearest};
+use cwm_core::{Error, escape_controls, folder_of, nearest};
 use cwm_pipeline::plan::Plan;
 use cwm_project::config::ProjectConfig;
 use cwm_store::Store;
@@ -21,7 +21,7 @@ pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Er
     }
     let file = pipeline_file(file)?;
     let config = ProjectConfig::of(&file, &cwm_remote::Kinds)?;
-    Ok(Store::at(&store_folder(None, &config, file.parent().unwrap_or(Path::new("."))))?)
+    Ok(Store::at(&store_folder(None, &config, folder_of(&file)))?)
 }
 
 /// Opens a store as [`open_store`] does, and requires that it exists if the command line names it: a mistyped name must not pass

@@ -6,11 +6,10 @@
 use burn::tensor::Tensor;
 
 use super::Family;
-use crate::heads::HeadInit;
 use crate::layers::{Embedding, Linear, RmsNorm};
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Recurrence, RecurrentState, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "elman",

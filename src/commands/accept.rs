@@ -213,9 +213,7 @@ fn text(answer: &AcceptOutput, arguments: &AcceptArguments) -> String {
             text += &format!("  {}: {}\n", plural(cells.len() as u64, one, many), list_some(cells, MAX_CELLS));
         }
     }
-    for (label, why) in &answer.rejected {
-        text += &format!("not accepted: {label}: {why}\n");
-    }
+    text.extend(answer.rejected.iter().map(|(label, why)| format!("not accepted: {label}: {why}\n")));
     if text.is_empty() {
         text += if arguments.list { "nothing was accepted\n" } else { "nothing to accept: no code changed alone\n" };
     }

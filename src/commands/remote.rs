@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{columns, is_json, print_note, print_result};
-use cwm_core::{Error, escape_controls};
+use cwm_core::{Error, escape_controls, folder_of};
 use cwm_project::config::{NewRemote, ProjectConfig, Remote, add_remote, remove_remote};
 use cwm_remote::Kinds;
 
@@ -21,9 +21,8 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<(), Erro
         RemoteCommand::Add(add) => {
             let options = add.options.0.iter().map(|(key, value)| (*key, value.as_str())).collect();
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
-            let folder = file.parent().unwrap_or(Path::new("."));
             add_remote(&ProjectConfig::path_for(&file), &Kinds, &new, |config, remote| {
-                cwm_remote::check_is_no_store(remote, &store_folder(store, config, folder))
+                cwm_remote::check_is_no_store(remote, &store_folder(store, config, folder_of(&file)))
             })?;
         }
         RemoteCommand::Remove { name } => remove_remote(&ProjectConfig::path_for(&file), &Kinds, name)?,

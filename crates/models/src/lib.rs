@@ -6,6 +6,7 @@
 //! outside it. Blocks depend on no head: what the logits mean is defined below [`heads`].
 
 pub mod architecture;
+mod backbone;
 pub mod batch;
 pub mod checkpoint;
 pub mod counter_rng;
@@ -15,6 +16,7 @@ pub mod families;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod gradient;
+pub mod head;
 pub mod heads;
 pub mod incremental;
 #[cfg(test)]
@@ -37,10 +39,11 @@ pub mod tokens;
 pub mod worker_pool;
 
 pub use architecture::Architecture;
+pub use backbone::{Backbone, HeadInit};
 pub use burn::tensor::Device;
 pub use error::ModelError;
 pub use incremental::{Cache, ContinuationPoint, IncrementalNetwork};
-pub use network::{Backbone, Network, RecurrentNetwork};
+pub use network::{Network, RecurrentNetwork};
 pub use pass::{DeviceWeights, ForwardPass, Observation};
 pub use precision::Precision;
 pub use sites::{Change, Edit, Sites};

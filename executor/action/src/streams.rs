@@ -109,7 +109,7 @@ pub struct StageReport {
     /// The device that it computed on.
     pub computed_on: Option<String>,
     /// The failure to prepare the checkpoints for that device.
-    pub refused: Option<ActionFailure>,
+    pub checkpoint_failure: Option<ActionFailure>,
 }
 
 /// Receives a stage's events: log lines go to the log, the rest to the executor; what the record needs is kept.
@@ -142,7 +142,7 @@ impl Reporter for StageReporter {
             Event::ComputeDevice(device) => {
                 reported.computed_on = Some(device.clone());
                 if let Err(failure) = self.checkpoints.prepare(Some(device)) {
-                    reported.refused = Some(failure);
+                    reported.checkpoint_failure = Some(failure);
                     self.cancellation.cancel();
                 }
             }

@@ -162,7 +162,7 @@ impl Attempt<'_> {
                 };
                 let ran = stage.run(&Context::new(stage, invocation, Box::new(reporter), process.cancellation.clone()));
                 let mut reported = std::mem::take(&mut *lock_mutex(&reported));
-                match reported.refused.take() {
+                match reported.checkpoint_failure.take() {
                     Some(failure) => Err(failure),
                     None => ran.map(|()| reported).map_err(|failure| {
                         let message = input_names.replace_paths(failure.message);

@@ -22,7 +22,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, Place, SourceText, SourceTexts};
 pub use digest::{Digest, Key, OutputDigests};
 pub use error::{Error, ErrorKind, Result};
 pub use exit_code::ExitCode;
-pub use files::{DurableFs, FileError, FileErrorKind, Stat, read_regular_file};
+pub use files::{DurableFs, FileError, FileErrorKind, Stat, folder_of, read_regular_file};
 pub use key::{CanonicalBytes, Components, KEY_FORMAT};
 pub use located::{Content, Node, Problems, SpannedStr};
 pub use lock_mutex::lock_mutex;

@@ -83,5 +83,5 @@ fn invalid(key: &Key, digest: &Digest, what: &str) -> RemoteError {
 }
 
 fn damaged(key: &Key, digest: &Digest, what: &str) -> RemoteError {
-    invalid(key, digest, &format!("{what}; `cwm push --force` from a store that has the result repairs it"))
+    invalid(key, digest, &format!("{what}; `push --force` from a store that has the result repairs it"))
 }

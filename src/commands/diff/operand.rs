@@ -9,7 +9,7 @@ use crate::commands::locked_results::lock_of_run;
 use crate::commands::results::{by_hash, is_hash};
 use crate::hints::set_options;
 use crate::locate::{open_store, pipeline_file};
-use cwm_core::Error;
+use cwm_core::{Error, folder_of};
 use cwm_gc::tags;
 use cwm_history::diff::TableFile;
 use cwm_pipeline::plan::{self, Plan};
@@ -144,7 +144,7 @@ fn revision(text: &str, places: &ProjectPaths) -> Result<Result<LockFile, String
         None => {
             let lock = places.lock()?;
             let name = lock.file_name().unwrap_or_default().to_string_lossy();
-            (text, lock.parent().unwrap_or(Path::new(".")).to_owned(), format!("./{name}"))
+            (text, folder_of(&lock).to_owned(), format!("./{name}"))
         }
     };
     let commit = format!("{revision}^{{commit}}");

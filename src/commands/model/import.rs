@@ -8,7 +8,7 @@ use fs_err as fs;
 use crate::cli::ImportArguments;
 use crate::output::{is_json, print, print_json};
 use crate::registry::require_model_tools;
-use cwm_core::Error;
+use cwm_core::{Error, folder_of};
 
 /// Runs `cwm model import`.
 ///
@@ -27,7 +27,7 @@ pub fn run(arguments: &ImportArguments) -> Result<(), Error> {
         return Err(error.hint("name another folder, or move that one away"));
     }
     let refused = |error: std::io::Error| Error::system(format!("cannot write the checkpoint: {error}"));
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder_of(target);
     fs::create_dir_all(parent).map_err(refused)?;
     // Whole or not at all: written under another name, then renamed.
     let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(parent).map_err(refused)?;

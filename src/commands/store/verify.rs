@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     print_result(&report, || text(&report))?;
     if !report.findings.is_empty() && !is_json() {
         let stages: String = report.incomplete.iter().map(|stage| format!(" {}", shell_quote(stage))).collect();
-        let rest = "`cwm store gc --delete` removes the rest";
+        let rest = "`cwm store gc --delete` removes other results; remove files that are not cwm's by hand";
         print_note(&format!("hint: `cwm run{stages}` computes what is needed; {rest}"));
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })

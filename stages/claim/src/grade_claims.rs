@@ -45,8 +45,8 @@ impl Side {
         self.label.coordinates.iter().all(|named| run.contains(named))
     }
 
-    /// The coordinates of the run that stands beside one on the left.
-    fn beside(&self, left: &Coordinates) -> Vec<(String, String)> {
+    /// Returns the coordinates of the run that is compared with one on the left.
+    fn counterpart(&self, left: &Coordinates) -> Vec<(String, String)> {
         let with_named =
             |(axis, value): &(String, String)| (axis.clone(), self.label.coordinate(axis).unwrap_or(value).to_owned());
         left.iter().map(with_named).collect()
@@ -85,7 +85,7 @@ impl GradeClaim {
             let other = match &self.right {
                 Right::Number(_) => None,
                 Right::Side(side) => {
-                    let wanted = side.beside(&coordinates);
+                    let wanted = side.counterpart(&coordinates);
                     let others = graded.of_stage(&side.label.stage);
                     let other = others.into_iter().find(|(_, theirs)| *theirs == wanted && side.selects(theirs));
                     Some(other.ok_or_else(|| format!("no run `{}` has the coordinates of {run}", side.label))?.0)
@@ -116,7 +116,7 @@ impl GradeClaim {
     ) -> Option<CheckedClaim> {
         let left = (run, self.left.measure);
         let mean = graded.mean(left, task, resampling)?;
-        let (beside, difference) = match (&self.right, other) {
+        let (right_mean, difference) = match (&self.right, other) {
             (Right::Side(side), Some(other)) => {
                 let right = (other, side.measure);
                 (graded.mean(right, task, resampling)?.mean, graded.difference(left, right, task, resampling)?)
@@ -133,13 +133,13 @@ impl GradeClaim {
             None => "which so few items give no interval".to_owned(),
         };
         let summary = format!(
-            "`{self}`, {run} on {task}: {:.4} and {beside:.4} on {} items, a difference of {:+.4}, {interval}",
+            "`{self}`, {run} on {task}: {:.4} and {right_mean:.4} on {} items, a difference of {:+.4}, {interval}",
             mean.mean, difference.positions, difference.mean
         );
         let (low, high) = difference.interval.unzip();
         let json = json!({
             "claim": self.text, "task": task, "left": {"run": run, "measure": self.left.measure.name(), "mean": mean.mean},
-            "right": {"run": other, "mean": beside}, "difference": difference.mean, "low": low, "high": high,
+            "right": {"run": other, "mean": right_mean}, "difference": difference.mean, "low": low, "high": high,
             "confidence": CONFIDENCE, "items": difference.positions,
         });
         Some((holds, summary, json))

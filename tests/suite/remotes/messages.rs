@@ -204,6 +204,9 @@ fn an_option_of_one_kind_of_remote_is_in_the_help_and_written_to_cwm_toml() {
     let refused = ada.cwm(&["remote", "add", "disk", "x", "--region", "r"]);
     assert!(refused.code == 2 && refused.stderr.contains("`disk` has no key `region`"), "{}", refused.stderr);
     assert_eq!(ada.read("cwm.toml"), lab);
+    // The folder of a file that is named alone.
+    well(ada.cwm(&["remote", "remove", "lab", "-f", "pipeline.yaml"]));
+    assert_eq!(ada.read("cwm.toml"), "");
 }
 
 #[test]

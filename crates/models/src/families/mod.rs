@@ -5,9 +5,8 @@
 //! reruns no training of another. docs/new-family.md goes through it step by step.
 
 use crate::architecture::OptionSpec;
-use crate::heads::HeadInit;
 use crate::parameters::Scope;
-use crate::{Architecture, Backbone, ModelError};
+use crate::{Architecture, Backbone, HeadInit, ModelError};
 
 #[cfg(test)]
 #[path = "../../../../examples/new-family/elman.rs"]

@@ -4,11 +4,10 @@
 use burn::tensor::Tensor;
 
 use super::{Embedding, Linear, RmsNorm};
-use crate::heads::HeadInit;
 use crate::ops::{Gate, swiglu};
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::{Real, Recurrence, RecurrentState, sum};
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Size, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Size, Tokens};
 
 /// ε of every norm.
 pub const EPSILON: f32 = 1e-5;

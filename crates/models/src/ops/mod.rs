@@ -20,6 +20,7 @@ mod linear;
 pub mod matrix;
 pub(crate) mod padding;
 pub(crate) mod product;
+mod real;
 mod rms_norm;
 pub(crate) mod state_space;
 mod swiglu;
@@ -31,6 +32,7 @@ pub use gelu_tanh::gelu_tanh;
 pub use implementation::decomposed;
 pub use layer_norm::layer_norm;
 pub use linear::{linear, linear_parts, linears};
+pub use real::Real;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, swiglu, swiglu_of};
 

@@ -7,9 +7,8 @@
 mod finite_differences;
 #[cfg(test)]
 mod invariants;
-mod real;
 
-pub use real::Real;
+pub use crate::ops::Real;
 
 use crate::parameters::Weights;
 

@@ -207,7 +207,7 @@ impl DurableFs {
     /// Replaces or creates the file `path` in one instant: temporary file beside it, sync, rename. With `durable`, the
     /// new name survives a power loss too.
     pub fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(path);
         // A rename would put a plain file in the place of a device.
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
@@ -230,8 +230,13 @@ impl DurableFs {
 
     /// Does the same as [`DurableFs::replace`], for what may be gone or empty after a power loss.
     pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
-        self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.persist(path)
+        self.write_unsynced(folder_of(path), bytes)?.1.persist(path)
     }
+}
+
+/// Returns the folder of a file: `.` for a path that is a name alone.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file or folder that is removed unless it is persisted.

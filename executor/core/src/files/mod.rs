@@ -10,7 +10,7 @@ mod stat;
 mod store_folder;
 mod tail;
 
-pub use durable::{DurableFs, Hook, Step, TEMPORARY, TemporaryPath, allow_changes};
+pub use durable::{DurableFs, Hook, Step, TEMPORARY, TemporaryPath, allow_changes, folder_of};
 pub use error::{FileError, FileErrorKind, Result};
 pub use json::{from_json, to_json};
 pub use pipes::{is_device, is_stream, path_of_descriptor};

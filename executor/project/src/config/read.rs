@@ -12,7 +12,7 @@ use toml::{Spanned, Value};
 use super::slurm::{SlurmConfig, StoreAccess, time_of};
 use super::{ExecutorKind, ProjectConfig, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE, is_secret};
 use cwm_core::{
-    Diagnostic, Diagnostics, NAME_RULE, Place, SourceText, SourceTexts, is_name, read_regular_file, suggest,
+    Diagnostic, Diagnostics, NAME_RULE, Place, SourceText, SourceTexts, folder_of, is_name, read_regular_file, suggest,
 };
 
 const REMOTE_KEYS: [&str; 3] = ["url", "read_only", "timeout"];
@@ -71,7 +71,7 @@ pub fn parse(text: &str, path: &Path, kinds: &dyn RemoteKinds) -> Result<Project
     let mut report = |span: Range<usize>, message: String, hint: Option<String>| {
         problems.push(Diagnostic::at(Place::in_text(0, text, span), message).maybe_hint(hint));
     };
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut remotes: Vec<_> = file.remotes.iter().collect();
     remotes.sort_by_key(|(name, _)| name.span().start);

@@ -13,11 +13,10 @@ use self::block::Block;
 use self::mixer::Size;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::HeadInit;
 use crate::layers::{Embedding, RmsNorm};
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Recurrence, RecurrentState, Tokens};
 
 /// Eigenvalues of a step's transition may be negative.
 pub const NEGATIVE: Family = Family {

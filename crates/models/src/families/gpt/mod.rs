@@ -15,12 +15,11 @@ use burn::tensor::Tensor;
 use self::block::Block;
 use self::options::Settings;
 use super::Family;
-use crate::heads::HeadInit;
 use crate::incremental::Incremental;
 use crate::layers::{Embedding, LayerNorm};
 use crate::ops::attention::{EarlierSteps, Layout, Mask, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope, Slot};
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "gpt",

@@ -11,11 +11,10 @@ use self::layer::Layer;
 use self::scan::ScanAlgorithm;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::HeadInit;
 use crate::layers::Embedding;
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Recurrence, RecurrentState, Tokens};
 
 /// The family with blocks of several channels.
 pub const BLOCKS: Family = Family {

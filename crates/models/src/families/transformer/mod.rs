@@ -7,12 +7,11 @@ use burn::tensor::Tensor;
 use self::block::Block;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::HeadInit;
 use crate::incremental::Incremental;
 use crate::layers::{Embedding, RmsNorm};
 use crate::ops::attention::{EarlierSteps, Layout, Rotation, Shape, attention, continued};
 use crate::parameters::{Init, Scope};
-use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, HeadInit, ModelError, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "transformer",

@@ -1,6 +1,6 @@
 //! The recurrence itself: a state of one head that forgets, is written to and is read.
 
-use crate::streaming::Real;
+use crate::ops::Real;
 
 /// state ← decay · state
 pub(crate) fn forget<F: Real>(state: &mut [F], decay: F) {

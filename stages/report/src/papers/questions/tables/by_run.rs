@@ -101,12 +101,14 @@ pub(super) fn by_run(
         compared.extend(papers.iter().filter(|run| is_named(run, &name) && of_paper(run) == printed).copied());
         let cells = with_source(run, columns.iter().map(|column| (column.ours)(run)));
         let mut numbers = vec![PaperComparison::without_paper(TableCell::count(run.overall.items))];
-        numbers.extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.beside(ours, fact)));
+        numbers
+            .extend(columns.iter().zip(cells).zip(printed).map(|((column, ours), fact)| column.comparison(ours, fact)));
         groups.push(comparison_rows(&[TableCell::text(&run.name)], Some("this run"), &numbers));
     }
     let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
         let mut numbers = vec![PaperComparison::without_paper(TableCell::none())];
-        let of_paper = columns.iter().zip(of_paper(run)).map(|(column, fact)| column.beside(TableCell::none(), fact));
+        let of_paper =
+            columns.iter().zip(of_paper(run)).map(|(column, fact)| column.comparison(TableCell::none(), fact));
         numbers.extend(of_paper);
         comparison_rows(&[TableCell::text(*run)], None, &numbers)
     });
@@ -117,7 +119,7 @@ pub(super) fn by_run(
 }
 
 impl Numbers<'_> {
-    fn beside<'f>(&self, ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+    fn comparison<'f>(&self, ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
         let comparison = PaperComparison::new(ours, fact, self.print);
         if self.is_approximate { comparison.approximate() } else { comparison }
     }

@@ -48,7 +48,8 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
         let facts = run.map_or(vec![None; ways.len()], |run| printed(run));
         let base = find(kind, PROMPT_VARIANTS[0].0).map(|at| kind[at]);
         let runs: Vec<_> = ways.iter().map(|(_, (way, _))| find(kind, *way).map(|at| kind[at])).collect();
-        let mut numbers: Vec<_> = runs.iter().zip(facts).map(|(run, fact)| beside(accuracy_of(*run), fact)).collect();
+        let mut numbers: Vec<_> =
+            runs.iter().zip(facts).map(|(run, fact)| comparison(accuracy_of(*run), fact)).collect();
         numbers.extend(runs.iter().skip(1).map(|run| {
             let difference = base.zip(*run).and_then(|(base, run)| Some((run, measured.pair(run, base)?.1)));
             PaperComparison::without_paper(
@@ -59,7 +60,7 @@ pub(crate) fn context(measured: &Measurements, facts: &Facts) -> Table {
     });
     let groups: Vec<_> = groups.collect();
     let alone = papers.iter().filter(|run| !groups.is_empty() && !compared.contains(run)).map(|run| {
-        let mut numbers: Vec<_> = printed(run).into_iter().map(|fact| beside(TableCell::none(), fact)).collect();
+        let mut numbers: Vec<_> = printed(run).into_iter().map(|fact| comparison(TableCell::none(), fact)).collect();
         numbers.extend(ways.iter().skip(1).map(|_| PaperComparison::without_paper(TableCell::none())));
         comparison_rows(&[TableCell::text(*run)], None, &numbers)
     });
@@ -98,7 +99,7 @@ fn of_one(run: &MeasuredRun, cell: TableCell) -> TableCell {
     with_source(run, [cell]).remove(0)
 }
 
-fn beside<'f>(ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
+fn comparison<'f>(ours: TableCell, fact: Option<&'f PrintedValue>) -> PaperComparison<'f> {
     PaperComparison::new(ours, fact, number::two_decimals)
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
             let name = run.paper_name().filter(|_| measured.is_published(run, None))?;
             facts.get(&name, OVERALL)
         };
-        let [without, with] = [plain, other].map(|run| beside(accuracy_of(Some(run)), fact(run)));
+        let [without, with] = [plain, other].map(|run| comparison(accuracy_of(Some(run)), fact(run)));
         let numbers = [without, with, PaperComparison::without_paper(of_one(other, points(*gain)))];
         comparison_rows(&[TableCell::text(&plain.name), TableCell::text(other.reasoning())], Some("this run"), &numbers)
     });
@@ -134,10 +135,10 @@ pub(crate) fn reasoning(measured: &Measurements, facts: &Facts) -> Table {
         let none = || PaperComparison::without_paper(TableCell::none());
         let (head, printed) = ([TableCell::text(row), TableCell::text("")], facts.get(row, column));
         let is_published = pairs.iter().all(|(plain, ..)| measured.is_published(plain, None));
-        let numbers = [none(), none(), beside(mean, printed.filter(|_| is_published))];
+        let numbers = [none(), none(), comparison(mean, printed.filter(|_| is_published))];
         groups.push(comparison_rows(&head, Some("this run"), &numbers));
         if !is_published {
-            not_run.push(comparison_rows(&head, None, &[none(), none(), beside(TableCell::none(), printed)]));
+            not_run.push(comparison_rows(&head, None, &[none(), none(), comparison(TableCell::none(), printed)]));
         }
     }
     let mut columns = ["Run", "Effort"].map(|name| Column::text(name).naming_rows()).to_vec();

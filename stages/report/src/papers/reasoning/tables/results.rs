@@ -81,9 +81,9 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
     let (mut groups, mut compared) = (Vec::new(), Vec::new());
     for experiment in &measured.experiments {
         let printed = |spec: &Spec, phase| facts.of_phase(experiment.paper?, spec.fact, phase);
-        let beside = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
+        let comparable = |spec: &Spec, phase| printed(spec, phase).filter(|_| measured.is_published(spec.task));
         let columns = || specs.iter().flat_map(|spec| PHASES.map(|phase| (spec, phase)));
-        if columns().all(|(spec, phase)| printed(spec, phase).is_none() || beside(spec, phase).is_some()) {
+        if columns().all(|(spec, phase)| printed(spec, phase).is_none() || comparable(spec, phase).is_some()) {
             compared.extend(experiment.paper);
         }
         let mut numbers = Vec::new();
@@ -99,7 +99,7 @@ fn results(measured: &Measurements, facts: &Facts, specs: &[Spec], budgets: bool
             let ours = cell(experiment.of(phase), spec.task, spec.measure, spec.unit);
             let ours = if budgets { ours } else { ours.without_printed_interval() };
             let print = if spec.unit == Unit::Score { three } else { number::two_decimals };
-            PaperComparison::new(ours, beside(spec, phase), print)
+            PaperComparison::new(ours, comparable(spec, phase), print)
         }));
         groups.push(comparison_rows(&[TableCell::text(&experiment.name)], Some("this run"), &numbers));
     }

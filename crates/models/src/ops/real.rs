@@ -35,7 +35,7 @@ impl Real for f32 {
     }
 
     fn dot(weights: &[f32], x: &[Self]) -> Self {
-        crate::ops::dot(weights, x)
+        super::dot(weights, x)
     }
 
     fn gelu(self) -> Self {
