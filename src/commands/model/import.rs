@@ -1,7 +1,5 @@
 //! `cwm model import`: converts a model of another program to a checkpoint.
 
-use std::path::Path;
-
 use cwm_contract::ModelHints;
 use fs_err as fs;
 

@@ -73,7 +73,11 @@ fn a_run_that_waits_for_a_pipe_can_be_stopped() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-USR1", 138)] {
         let context = Context::with(YAML);
         well(script(&context, "mkfifo p"));
-        let mut command = context.command(&["run", "--json", "--set", "games=p"]);
+        let own = context.command(&["run", "--json", "--set", "games=p"]);
+        // A shell that starts the tests in the background has them ignore SIGINT.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT").arg(own.get_program()).args(own.get_args());
+        command.current_dir(context.path("")).env_remove("CWM_STORE");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts");
         let mut events = BufReader::new(child.stdout.take().expect("its events")).lines().map_while(Result::ok);
         assert!(events.any(|line| line.contains("\"event\":\"reading\"")), "{signal}: it never came to the pipe");

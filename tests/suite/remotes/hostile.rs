@@ -67,7 +67,7 @@ fn a_push_with_force_takes_a_damaged_record_out_of_the_index() {
         lab.files(".json").into_iter().find(|file| fs::read_to_string(file).unwrap().contains("\"label\":\"games\""));
     damage(&record.expect("a record"), |bytes| bytes.push(b' '));
     let pulled = ben.cwm(&["pull", "games"]);
-    assert!(pulled.code == 9 && pulled.stderr.contains("`cwm push --force` from"), "{}", pulled.stderr);
+    assert!(pulled.code == 9 && pulled.stderr.contains("`push --force` from"), "{}", pulled.stderr);
     // The same result, in a record of its own.
     ben.run(&[]);
     well(ben.cwm(&["push", "--force"]));
