@@ -60,7 +60,7 @@ fn external_files_count_by_their_sizes_and_a_command_without_input_counts_as_1()
         let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
         let sizes = sizes.iter().copied().collect();
         let estimates = Estimates::new(
-            &[record.clone()],
+            std::slice::from_ref(record),
             sizes,
             &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())),
             machine,
